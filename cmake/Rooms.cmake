@@ -1,0 +1,51 @@
+# A room is a folder under src/ and one library target: src/data/text -> paceline_data_text.
+# What it may use is what it names here; tools/check-rooms holds the order of the house.
+
+set(PACELINE_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 reports these for correct std::string code of its own headers (GCC bug 105651).
+  list(APPEND PACELINE_WARNINGS -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
+endif()
+
+# The order of floating-point operations is part of the contract (same bits), so the compiler may
+# not fuse a multiplication and an addition on its own.
+set(PACELINE_FLAGS -ffp-contract=off -fno-fast-math)
+
+add_library(paceline_build INTERFACE)
+target_compile_options(paceline_build INTERFACE ${PACELINE_WARNINGS} ${PACELINE_FLAGS})
+target_include_directories(paceline_build INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_include_directories(paceline_build SYSTEM INTERFACE ${NLOHMANN_JSON_INCLUDE})
+target_compile_definitions(paceline_build INTERFACE PACELINE_VERSION="${PROJECT_VERSION}")
+target_link_libraries(paceline_build INTERFACE fmt::fmt Threads::Threads)
+if(PACELINE_SANITIZE)
+  target_compile_options(paceline_build INTERFACE -fsanitize=${PACELINE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(paceline_build INTERFACE -fsanitize=${PACELINE_SANITIZE})
+endif()
+
+# One precompiled header serves every torch-free unit.
+add_library(paceline_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/pch.cc)
+target_link_libraries(paceline_pch PRIVATE paceline_build)
+target_precompile_headers(paceline_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
+
+# paceline_room(data/text USES base LINKS ZLIB::ZLIB): USES are rooms, LINKS are outside libraries.
+function(paceline_room path)
+  cmake_parse_arguments(ARG "TORCH" "" "USES;LINKS" ${ARGN})
+  string(REPLACE "/" "_" name ${path})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${path}/*.cc)
+  if(NOT sources)
+    add_library(paceline_${name} INTERFACE)
+    return()
+  endif()
+  add_library(paceline_${name} STATIC ${sources})
+  target_link_libraries(paceline_${name} PUBLIC paceline_build)
+  foreach(room ${ARG_USES})
+    string(REPLACE "/" "_" used ${room})
+    target_link_libraries(paceline_${name} PUBLIC paceline_${used})
+  endforeach()
+  target_link_libraries(paceline_${name} PUBLIC ${ARG_LINKS})
+  if(ARG_TORCH)
+    target_link_libraries(paceline_${name} PUBLIC LibTorch::LibTorch)
+  else()
+    target_precompile_headers(paceline_${name} REUSE_FROM paceline_pch)
+  endif()
+endfunction()
