@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 
@@ -73,9 +73,10 @@ void FileWriter::close(bool sync) {
 void sync_directory(const fs::path& path) {
   int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) fail(path, "opening");
-  int result = fsync(fd);
+  const int reason = fsync(fd) == 0 ? 0 : errno;
   ::close(fd);
-  if (result != 0 && errno != EINVAL) fail(path, "syncing");
+  errno = reason;
+  if (reason != 0 && reason != EINVAL) fail(path, "syncing");
 }
 
 void write_file_atomically(const fs::path& path, std::string_view bytes) {
@@ -94,7 +95,8 @@ void write_file_atomically(const fs::path& path, std::string_view bytes) {
 }
 
 std::string read_file(const fs::path& path, uint64_t max_bytes) {
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int fd =
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // opening a pipe must not wait for its writer
   if (fd < 0) input_error("{}: cannot be opened: {}", path.string(), std::strerror(errno));
   struct stat info = {};
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -103,7 +105,8 @@ std::string read_file(const fs::path& path, uint64_t max_bytes) {
   }
   if (static_cast<uint64_t>(info.st_size) > max_bytes) {
     ::close(fd);
-    input_error("{}: {} bytes, at most {} are expected in such a file", path.string(), info.st_size, max_bytes);
+    input_error("{}: {} bytes, at most {} are expected in such a file", path.string(), info.st_size,
+                max_bytes);
   }
   std::string bytes(static_cast<size_t>(info.st_size), '\0');
   size_t have = 0;
@@ -126,29 +129,57 @@ std::string human_bytes(uint64_t bytes) {
     value /= 1000;
     ++unit;
   }
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.{}f} {}", value, value < 10 ? 1 : 0, units[unit]);
+  return unit == 0 ? fmt::format("{} B", bytes)
+                   : fmt::format("{:.{}f} {}", value, value < 10 ? 1 : 0, units[unit]);
 }
 
 StagedFolder::StagedFolder(fs::path goal, std::string_view flag) {
-  while (!goal.empty() && goal.filename().empty()) goal = goal.parent_path();
+  while (goal.filename().empty() && goal.has_relative_path()) goal = goal.parent_path();
   if (goal.empty()) input_error("{}: an output folder is needed", flag);
   goal_ = goal;
-  std::error_code ignored;
-  if (fs::exists(fs::symlink_status(goal_, ignored)))
-    input_error("{} {}: exists already; name another folder or remove it", flag, goal_.string());
-  fs::path parent = goal_.has_parent_path() ? goal_.parent_path() : fs::path(".");
-  std::error_code error;
-  if (!fs::is_directory(parent, error))
-    input_error("{} {}: there is no folder {} to put it in", flag, goal_.string(), parent.string());
+  const fs::path parent = goal_.has_parent_path() ? goal_.parent_path() : fs::path(".");
   staging_ = parent / ("." + goal_.filename().string() + ".partial");
-  fs::create_directory(staging_, error);
-  if (error) input_error("{} {}: cannot be written: {}", flag, goal_.string(), error.message());
-  lock_ = open(staging_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    if (lock_ >= 0) ::close(std::exchange(lock_, -1));
-    input_error("{} {}: another process is writing it right now", flag, goal_.string());
+  do {
+    std::error_code error;
+    if (fs::exists(fs::symlink_status(goal_, error)))
+      input_error("{} {}: exists already; name another folder or remove it", flag, goal_.string());
+    if (!fs::is_directory(parent, error))
+      input_error("{} {}: there is no folder {} to put it in", flag, goal_.string(), parent.string());
+  } while (!lock_staging(flag));
+  std::error_code error;
+  for (fs::directory_iterator leftover(staging_, error), end; !error && leftover != end;
+       leftover.increment(error)) {
+    fs::remove_all(leftover->path(), error);
+    if (error) break;
   }
-  for (const auto& leftover : fs::directory_iterator(staging_)) fs::remove_all(leftover.path(), error);
+  if (!error) return;
+  ::close(std::exchange(lock_, -1));
+  input_error("{} {}: what an earlier run left in {} cannot be removed: {}", flag, goal_.string(),
+              staging_.string(), error.message());
+}
+
+// False when another process moved or removed the folder between our opening and locking it.
+bool StagedFolder::lock_staging(std::string_view flag) {
+  if (mkdir(staging_.c_str(), 0777) != 0 && errno != EEXIST)
+    input_error("{} {}: cannot be written: {}", flag, goal_.string(), std::strerror(errno));
+  lock_ = open(staging_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (lock_ < 0 && errno == ENOENT) return false;
+  if (lock_ < 0)
+    input_error("{} {}: {} is in the way: {}; remove it", flag, goal_.string(), staging_.string(),
+                std::strerror(errno));
+  if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    const bool busy = errno == EWOULDBLOCK;
+    const std::string reason = std::strerror(errno);
+    ::close(std::exchange(lock_, -1));
+    if (busy) input_error("{} {}: another process is writing it right now", flag, goal_.string());
+    input_error("{} {}: {} cannot be locked: {}", flag, goal_.string(), staging_.string(), reason);
+  }
+  struct stat locked = {}, named = {};
+  if (fstat(lock_, &locked) == 0 && lstat(staging_.c_str(), &named) == 0 && locked.st_ino == named.st_ino &&
+      locked.st_dev == named.st_dev)
+    return true;
+  ::close(std::exchange(lock_, -1));
+  return false;
 }
 
 StagedFolder::~StagedFolder() {

@@ -53,6 +53,7 @@ class StagedFolder {
   void commit();
 
  private:
+  bool lock_staging(std::string_view flag);
   fs::path goal_, staging_;
   int lock_ = -1;
   bool committed_ = false;

@@ -2,20 +2,29 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace paceline {
 namespace {
 
+// Names come from strangers' files: a line break or an escape code in one must not reach the terminal.
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  return text;
+}
+
 std::string cell_text(const nlohmann::ordered_json& cell) {
-  if (cell.is_string()) return cell.get<std::string>();
+  if (cell.is_string()) return printable(cell.get<std::string>());
   if (cell.is_number_float()) return fmt::format("{:.4f}", cell.get<double>());
   if (cell.is_number_unsigned()) return with_commas(cell.get<uint64_t>());
   if (cell.is_null()) return "-";
   return cell.dump();
 }
 
-// First of two code-point ranges that terminals draw two columns wide (East Asian, emoji).
+// Code points that terminals draw two columns wide (East Asian, emoji).
 bool is_wide(uint32_t c) {
   return (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
@@ -51,7 +60,9 @@ void Table::add(std::vector<nlohmann::ordered_json> row) {
 
 std::string Table::text() const {
   std::vector<size_t> widths;
-  for (const auto& column : columns_) widths.push_back(display_width(column));
+  std::vector<std::string> heads;
+  for (const auto& column : columns_) heads.push_back(printable(column));
+  for (const auto& head : heads) widths.push_back(display_width(head));
   std::vector<bool> right(columns_.size(), true);
   for (const auto& row : rows_)
     for (size_t i = 0; i < row.size(); ++i) {
@@ -70,7 +81,7 @@ std::string Table::text() const {
     while (!text.empty() && text.back() == ' ') text.pop_back();
     out += text + "\n";
   };
-  line([&](size_t i) { return columns_[i]; });
+  line([&](size_t i) { return heads[i]; });
   line([&](size_t i) { return std::string(widths[i], '-'); });
   for (const auto& row : rows_) line([&](size_t i) { return cell_text(row[i]); });
   return out;

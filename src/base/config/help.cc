@@ -45,9 +45,10 @@ std::string entry(const std::string& left, const std::string& right) {
 std::string help_text(const FieldTable& table, std::string_view command, std::string_view summary) {
   std::string out = fmt::format("usage: {}", command);
   for (const auto& field : table.fields())
-    if (field.positional)
-      out += fmt::format(field.required ? " {}{}" : " [{}{}]", field.choices.empty() ? field.value_name : value_of(field),
-                         field.is_list() ? "…" : "");
+    if (field.positional) {
+      const std::string word = value_of(field) + (field.is_list() ? "…" : "");
+      out += field.required ? " " + word : " [" + word + "]";
+    }
   out += fmt::format(" [flags]\n\n{}\n", summary);
   std::string heading;
   for (const auto& field : table.fields()) {

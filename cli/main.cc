@@ -1,0 +1,108 @@
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/error.h"
+#include "base/machine/probe.h"
+#include "base/nearest.h"
+#include "cli/command.h"
+
+namespace paceline::cli {
+
+std::span<const CommandEntry> commands() {
+  static const CommandEntry table[] = {
+      {"quickstart", "Generate, prepare, train, evaluate and predict: the whole flow in two minutes.", make_quickstart},
+      {"doctor", "What this machine can do, and what to fix.", make_doctor},
+      {"generate", "Write practice data whose best possible score is known.", make_generate},
+      {"prepare", "Turn text files into a data set (HDF5).", make_prepare},
+      {"inspect", "What is in a data set, a run or a model.", make_inspect},
+      {"train", "Train a model on a data set.", make_train},
+      {"evaluate", "Score a model on a data set, beside the null classifier.", make_evaluate},
+      {"predict", "Label sentences with a model.", make_predict},
+      {"completion", "Print a completion script for bash, zsh or fish.", make_completion},
+  };
+  return table;
+}
+
+namespace {
+
+std::string overview() {
+  std::string out =
+      "Paceline turns a pile of text into a trained, measured and explained model.\n\n"
+      "usage: paceline COMMAND [flags]\n\n";
+  for (const auto& command : commands()) out += fmt::format("  {:<12}{}\n", command.name, command.summary);
+  out +=
+      "\n  paceline COMMAND --help shows a command's flags; paceline --version the version.\n"
+      "  New here? Try: paceline quickstart\n";
+  return out;
+}
+
+const CommandEntry& find_command(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& command : commands()) {
+    if (name == command.name) return command;
+    names.emplace_back(command.name);
+  }
+  std::string nearest = nearest_name(name, names);
+  input_error("'{}': there is no such command{}", name,
+              nearest.empty() ? "; paceline --help lists them" : fmt::format("; did you mean {}?", nearest));
+}
+
+int run_command(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+    fmt::print("{}", overview());
+    return arguments.empty() ? 2 : 0;
+  }
+  if (arguments[0] == "--version") {
+    fmt::print("paceline {}\n", PACELINE_VERSION);
+    return 0;
+  }
+  const CommandEntry& entry = find_command(arguments[0]);
+  std::unique_ptr<Command> command = entry.make();
+  FieldTable table;
+  command->declare(table);
+  switch (parse_arguments(table, std::span(arguments).subspan(1))) {
+    case Asked::help:
+      fmt::print("{}", help_text(table, fmt::format("paceline {}", entry.name), entry.summary));
+      return 0;
+    case Asked::dump_config:
+      fmt::print("{}", to_yaml(table));
+      return 0;
+    case Asked::run:
+      break;
+  }
+  return command->run();
+}
+
+// Output that did not arrive (a full disk behind a redirection) must not look like success.
+int with_flushed_output(int code) {
+  if (std::fflush(stdout) != 0 && code == 0) {
+    fmt::print(stderr, "paceline: standard output could not be written\n");
+    return 1;
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace paceline::cli
+
+int main(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.size() == 2 && arguments[0] == "--probe-isa") return paceline::run_isa_probe(arguments[1]);
+  paceline::install_interrupt_handlers();
+  try {
+    return paceline::cli::with_flushed_output(paceline::cli::run_command(arguments));
+  } catch (const paceline::InputError& error) {
+    fmt::print(stderr, "paceline: {}\n", error.what());
+    return 2;
+  } catch (const paceline::Interrupted& error) {
+    fmt::print(stderr, "paceline: interrupted, nothing half-written was left behind\n");
+    return 128 + error.signal();
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "paceline: out of memory\n");
+    return 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "paceline: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,87 @@
+#include "cli/terminal_progress.h"
+
+#include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/table.h"
+
+namespace paceline::cli {
+namespace {
+
+size_t terminal_columns() {
+  winsize size = {};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::string duration(double seconds) {
+  auto s = static_cast<uint64_t>(seconds + 0.5);
+  if (s < 60) return fmt::format("{} s", s);
+  if (s < 3600) return fmt::format("{}:{:02} min", s / 60, s % 60);
+  return fmt::format("{}:{:02} h", s / 3600, s % 3600 / 60);
+}
+
+}  // namespace
+
+TerminalProgress::TerminalProgress() : terminal_(isatty(STDERR_FILENO) == 1) {}
+
+TerminalProgress::~TerminalProgress() {
+  if (open_ && terminal_) fmt::print(stderr, "\n");
+}
+
+void TerminalProgress::begin(std::string_view phase, uint64_t total, std::string_view unit) {
+  phase_ = phase;
+  unit_ = unit;
+  note_.clear();
+  total_ = total;
+  done_ = 0;
+  started_ = drawn_ = Clock::now();
+  open_ = true;
+}
+
+std::string TerminalProgress::amount(uint64_t value) const {
+  return unit_ == "B" ? human_bytes(value) : fmt::format("{} {}", with_commas(value), unit_);
+}
+
+void TerminalProgress::draw(uint64_t done, std::string_view note, bool last) {
+  const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+  const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
+  std::string line = fmt::format("{:<9} ", phase_);
+  if (total_ > 0 && !last) {
+    const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
+    const auto filled = static_cast<size_t>(part * 20);
+    line += fmt::format("[{}{}] {:3.0f} %  ", std::string(filled, '#'), std::string(20 - filled, '.'), part * 100);
+  }
+  line += fmt::format("{}, {}/s", amount(done), amount(static_cast<uint64_t>(rate)));
+  if (last)
+    line += fmt::format(", {:.1f} s", seconds);
+  else if (total_ > done && rate > 0)
+    line += fmt::format(", {} left", duration(static_cast<double>(total_ - done) / rate));
+  if (!note.empty()) line += fmt::format("  {}", note);
+  if (!terminal_) {
+    fmt::print(stderr, "{}\n", line);
+    return;
+  }
+  const size_t columns = terminal_columns();
+  if (line.size() >= columns) line.resize(columns - 1);
+  fmt::print(stderr, "\r{}\x1b[K{}", line, last ? "\n" : "");
+  std::fflush(stderr);
+}
+
+void TerminalProgress::update(uint64_t done, std::string_view note) {
+  done_ = done;
+  note_ = note;
+  const auto now = Clock::now();
+  if (now - drawn_ < (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10000))) return;
+  drawn_ = now;
+  draw(done, note, false);
+}
+
+void TerminalProgress::end() {
+  if (!open_) return;
+  draw(done_, note_, true);
+  open_ = false;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,29 @@
+// Draws progress: one live line on a terminal, a plain line every ten seconds otherwise; on stderr, so
+// that standard output stays the result's.
+#pragma once
+#include <chrono>
+#include <string>
+
+#include "base/progress.h"
+
+namespace paceline::cli {
+
+class TerminalProgress final : public Progress {
+ public:
+  TerminalProgress();
+  ~TerminalProgress() override;
+  void begin(std::string_view phase, uint64_t total, std::string_view unit) override;
+  void update(uint64_t done, std::string_view note) override;
+  void end() override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void draw(uint64_t done, std::string_view note, bool last);
+  std::string amount(uint64_t value) const;
+  bool terminal_, open_ = false;
+  std::string phase_, unit_, note_;
+  uint64_t total_ = 0, done_ = 0;
+  Clock::time_point started_, drawn_;
+};
+
+}  // namespace paceline::cli

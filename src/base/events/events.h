@@ -1,0 +1,42 @@
+// The record of a run: events.jsonl, one JSON object a line (docs/formats/events.md).
+#pragma once
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+
+namespace paceline {
+
+inline constexpr int events_version = 1;
+
+// Appends events; every line is written whole, so a reader never sees half of one except at the end of a
+// file whose writer was killed. Safe for several threads.
+class EventLog {
+ public:
+  // Creates the file and writes its first event, "run".
+  EventLog(const fs::path& path, const nlohmann::ordered_json& run);
+  // kind and the time since the start are put in front of the fields.
+  void add(std::string_view kind, const nlohmann::ordered_json& fields);
+  double seconds() const;
+
+ private:
+  void write(const nlohmann::ordered_json& event);
+  std::mutex mutex_;
+  int fd_ = -1;
+  fs::path path_;
+  double started_;
+
+ public:
+  ~EventLog();
+  EventLog(const EventLog&) = delete;
+  EventLog& operator=(const EventLog&) = delete;
+};
+
+// All events of a file; a last line that was cut short is left out, anything else that is not an event,
+// or of a newer version, is an InputError with its line. handle returns false to stop early.
+void read_events(const fs::path& path, const std::function<bool(const nlohmann::json&)>& handle);
+
+}  // namespace paceline

@@ -1,0 +1,74 @@
+// dataset.json: what a data set is and where it came from (docs/formats/dataset.md).
+#pragma once
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+
+namespace paceline {
+
+inline constexpr int dataset_version = 1;
+
+// none: no labels; single: one class a row; multiple: a 0 or 1 for every class.
+enum class LabelKind { none, single, multiple };
+
+struct ShardInfo {
+  std::string file;  // beside dataset.json
+  uint64_t rows = 0, tokens = 0;
+  std::string checksum;
+};
+
+struct SplitInfo {
+  std::string name;  // "train", "valid" or "test"
+  uint64_t rows = 0, tokens = 0;
+  uint64_t longest = 0, unknown_tokens = 0;
+  std::vector<uint64_t> class_rows;  // rows of each class
+  std::vector<ShardInfo> shards;
+};
+
+struct InputInfo {
+  std::string file, split;
+  uint64_t records = 0;
+};
+
+struct TokenizerInfo {
+  std::string kind = "word";
+  int version = 1;
+  bool clean_html = true;
+  std::string invalid_utf8 = "replace";
+  std::string vocabulary = "vocab.txt";
+  uint64_t vocabulary_size = 0;
+  std::string vocabulary_hash;
+};
+
+struct DatasetInfo {
+  LabelKind labels = LabelKind::none;
+  std::vector<std::string> classes;
+  TokenizerInfo tokenizer;
+  uint64_t fixed_length = 0;  // columns of the matrix "fixed"; 0: there is none
+  std::vector<SplitInfo> splits;
+  std::vector<InputInfo> inputs;
+  std::map<std::string, uint64_t> rejects;  // reason -> records, all in rejects.jsonl
+  nlohmann::ordered_json options;           // as given to prepare
+
+  // Hash of everything that training sees (splits, labels, vocabulary); two data sets with the same one
+  // are the same data.
+  std::string fingerprint() const;
+  // nullptr when there is none.
+  const SplitInfo* find_split(std::string_view name) const;
+  // Throws InputError that names the splits there are, also for a split without rows.
+  const SplitInfo& split(std::string_view name, const fs::path& folder) const;
+};
+
+nlohmann::ordered_json tokenizer_json(const TokenizerInfo& tokenizer);
+TokenizerInfo tokenizer_from_json(const nlohmann::json& value);
+
+nlohmann::ordered_json to_json(const DatasetInfo& info);
+// Reads and checks FOLDER/dataset.json. Throws InputError: not a data set, another version, numbers
+// that do not add up, names that lead out of the folder.
+DatasetInfo read_dataset_info(const fs::path& folder);
+
+}  // namespace paceline

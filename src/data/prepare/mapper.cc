@@ -1,0 +1,104 @@
+#include "data/prepare/mapper.h"
+
+#include "base/error.h"
+#include "base/random.h"
+#include "data/text/utf8.h"
+
+namespace paceline {
+namespace {
+
+constexpr size_t max_reject_bytes = 4096;
+constexpr uint64_t split_seed = 0x73706C6974ull, order_seed = 0x6F72646572ull;
+
+// Depends on the text alone, so that equal texts never straddle splits.
+SplitNumber split_of(uint64_t text_hash, const MapRules& rules) {
+  const double position = static_cast<double>(mix64(text_hash ^ split_seed) >> 11) * 0x1.0p-53;
+  if (position < rules.test_share) return test_split;
+  if (position < rules.test_share + rules.valid_share) return valid_split;
+  return train_split;
+}
+
+}  // namespace
+
+void MappedBlock::clear() {
+  records.clear();
+  rejects.clear();
+  reasons.clear();
+  kept = 0;
+  first_problem.clear();
+}
+
+std::string reject_line(const std::string& file, uint64_t line, std::string_view reason, std::string_view detail,
+                        std::string_view record) {
+  nlohmann::ordered_json out = {{"file", file}, {"line", line}, {"reason", reason}};
+  if (!detail.empty()) out["detail"] = detail;
+  if (!record.empty()) {
+    out["record"] = record.substr(0, max_reject_bytes);
+    if (record.size() > max_reject_bytes) out["record_bytes"] = record.size();
+  }
+  return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+Mapper::Mapper(const MapRules& rules, ClassRegistry& classes, WordCounter counter)
+    : rules_(rules), classes_(classes), counter_(std::move(counter)), pipeline_(rules.clean_html) {}
+
+void Mapper::map(const RecordBlock& block, const MapInput& input, RecordParser& parser, MappedBlock& out) {
+  out.clear();
+  for (size_t i = 0; i < block.entries.size(); ++i) {
+    detail_.clear();
+    const char* reason = map_record(block, i, input, parser, out);
+    if (reason == nullptr) {
+      ++out.kept;
+      continue;
+    }
+    ++out.reasons[reason];
+    // A record that no rule wants is good data that the user left out: its place is enough.
+    const bool unwanted = std::string_view(reason) == "no label rule holds";
+    out.rejects += reject_line(input.file, block.entries[i].line, reason, detail_, unwanted ? "" : block.record(i));
+    if (out.first_problem.empty())
+      out.first_problem = fmt::format("{}:{}: {}{}{}", input.file, block.entries[i].line, reason,
+                                      detail_.empty() ? "" : ": ", detail_);
+  }
+}
+
+const char* Mapper::map_record(const RecordBlock& block, size_t index, const MapInput& input, RecordParser& parser,
+                               MappedBlock& out) {
+  const std::string_view record = block.record(index);
+  if (record.find('\0') != std::string_view::npos) return "NUL byte";
+  if (const char* reason = parser.parse(record, values_)) {
+    detail_ = parser.detail() + input.format_hint;
+    return reason;
+  }
+  if (!values_[0]) return "no text";
+  const std::string_view text = *values_[0];
+  if (rules_.reject_invalid_utf8 && !valid_utf8(text)) return "invalid UTF-8";
+  rules_.label.label(values_, 1, outcome_);
+  if (outcome_.problem != nullptr) return outcome_.problem;
+
+  const std::string_view cleaned = pipeline_.clean(text);
+  if (cleaned.find('\0') != std::string_view::npos) return "NUL byte";
+  const auto& words = pipeline_.words(cleaned);
+  if (words.empty()) return "no words left after cleaning";
+
+  const Hash128 hash = hash128(cleaned);
+  MappedRecord mapped;
+  mapped.split = input.shared_out ? split_of(hash.low, rules_) : input.split;
+  mapped.origin = (input.number << MappedRecord::origin_bits) | (block.first_ordinal + index);
+  mapped.line = block.entries[index].line;
+  // Without de-duplication equal texts are spread out; with it they must meet in one bucket.
+  mapped.key = rules_.deduplicate ? hash.low : mix64(hash.low + mix64(mapped.origin ^ order_seed));
+  mapped.second = hash.high;
+  words_.clear();
+  for (std::string_view word : words) {
+    if (!words_.empty()) words_ += ' ';
+    words_ += word;
+    if (mapped.split == train_split) counter_.add(word);
+  }
+  mapped.words = words_;
+  if (rules_.label.kind() == LabelKind::single) mapped.label = classes_.number(outcome_.value);
+  mapped.flags = {reinterpret_cast<const char*>(outcome_.flags.data()), outcome_.flags.size()};
+  append_record(out.records, mapped);
+  return nullptr;
+}
+
+}  // namespace paceline

@@ -1,0 +1,38 @@
+// Reduce: buckets in the order of the key, each sorted, its words turned into ids, and written as rows.
+#pragma once
+#include "base/executors.h"
+#include "base/progress.h"
+#include "data/dataset/shard_writer.h"
+#include "data/prepare/shuffle.h"
+#include "data/text/vocabulary.h"
+
+namespace paceline {
+
+struct ReduceRules {
+  bool deduplicate = false;
+  LabelKind labels = LabelKind::none;
+  std::vector<uint32_t> class_places;  // final number of each class, by its number in the registry
+  std::vector<std::string> files;      // by input number, for rejects
+};
+
+// Rows of one bucket, ready to be written.
+struct ReducedBucket {
+  struct Row {
+    uint64_t first_id, ids, flags;
+    uint32_t label;
+    uint8_t split;
+  };
+  std::string bytes;  // the bucket; flags of rows point into it
+  std::vector<Row> rows;
+  std::vector<uint32_t> ids;
+  std::string rejects;
+  uint64_t duplicates = 0;
+};
+
+void reduce_bucket(const ReduceRules& rules, const Vocabulary& vocabulary, ReducedBucket& bucket);
+
+// Returns the number of duplicates left out. splits: by SplitNumber.
+uint64_t reduce_all(const ReduceRules& rules, const Vocabulary& vocabulary, ShuffleReader& shuffle, uint64_t records,
+                    std::vector<SplitWriter>& splits, FileWriter& rejects, Executors& executors, Progress& progress);
+
+}  // namespace paceline

@@ -1,0 +1,61 @@
+// What the engine library offers. paceline itself links no LibTorch: commands that need tensors open
+// libpaceline_engine.so and get this interface.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/progress.h"
+#include "data/dataset/info.h"
+#include "engine/api/options.h"
+#include "engine/score/scores.h"
+
+namespace paceline {
+
+struct TrainResult {
+  uint64_t steps = 0, samples = 0, tokens = 0;
+  double seconds = 0, last_loss = 0;
+  std::optional<double> best_score;  // macro-F1 on the split valid
+  uint64_t best_step = 0;
+  std::string model_hash;
+};
+
+struct EvaluateResult {
+  Scores scores;
+  uint64_t unknown_labels = 0;
+  double seconds = 0;
+};
+
+struct Prediction {
+  std::vector<std::string> tokens;
+  std::vector<uint32_t> ids;
+  std::vector<float> logits, probabilities;
+  std::vector<uint32_t> labels;  // the classes predicted: one, or any number when multi-label
+};
+
+// A model opened for use. One thread at a time per executor number.
+class Predictor {
+ public:
+  virtual ~Predictor() = default;
+  virtual const std::vector<std::string>& classes() const = 0;
+  virtual bool multi_label() const = 0;
+  virtual Prediction predict(std::string_view text) = 0;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::string libtorch_version() const = 0;
+  // Speed of a float32 matrix product, in Gflop/s.
+  virtual double measure_gemm_gflops(unsigned threads) = 0;
+  virtual TrainResult train(const TrainOptions& options, Progress& progress) = 0;
+  virtual EvaluateResult evaluate(const fs::path& model, const fs::path& data, const std::string& split,
+                                  unsigned executors, Progress& progress) = 0;
+  virtual std::unique_ptr<Predictor> open_predictor(const fs::path& model) = 0;
+};
+
+// The one symbol of libpaceline_engine.so.
+extern "C" Engine* paceline_open_engine();
+
+}  // namespace paceline

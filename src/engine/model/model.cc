@@ -1,0 +1,85 @@
+#include "engine/model/model.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "engine/model/ngram.h"
+
+namespace paceline {
+namespace {
+
+constexpr int model_version = 1;
+
+fs::path model_folder(const fs::path& path) {
+  std::error_code ignored;
+  for (const fs::path& folder : {path, path / "model"})
+    if (fs::is_regular_file(folder / "config.json", ignored)) return folder;
+  if (!fs::exists(path, ignored)) input_error("{}: there is no such model or run", path.string());
+  input_error("{}: neither a model nor a run (no config.json in it or in its model/)", path.string());
+}
+
+Task task_from_json(const nlohmann::json& config) {
+  Task task;
+  const auto kind = config.at("labels").get<std::string>();
+  if (kind != "single" && kind != "multiple") throw std::runtime_error(fmt::format("labels are '{}'", kind));
+  task.labels = kind == "single" ? LabelKind::single : LabelKind::multiple;
+  config.at("classes").get_to(task.classes);
+  if (task.classes.size() < 1 || task.classes.size() > 65536) throw std::runtime_error("an impossible number of classes");
+  task.tokenizer = tokenizer_from_json(config.at("tokenizer"));
+  if (task.tokenizer.vocabulary_size > (uint64_t{1} << 24) + 2) throw std::runtime_error("an impossible vocabulary");
+  return task;
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_model(const TrainOptions& options, const Task& task) {
+  PACELINE_ASSERT(options.model == "ngram");
+  return std::make_unique<NgramModel>(options.ngram, options.max_length, options.seed, task);
+}
+
+void save_model(const Model& model, const Task& task, const fs::path& vocabulary, const fs::path& folder) {
+  fs::path staging = folder;
+  staging += ".partial";
+  fs::remove_all(staging);
+  fs::create_directory(staging);
+  nlohmann::ordered_json config = {{"format", "paceline-model"}, {"version", model_version}};
+  config.update(model.config());
+  config["labels"] = task.labels == LabelKind::single ? "single" : "multiple";
+  config["classes"] = task.classes;
+  config["tokenizer"] = tokenizer_json(task.tokenizer);
+  write_file_atomically(staging / "vocab.txt", read_file(vocabulary));
+  write_safetensors(staging / "model.safetensors", model.tensors(), {{"format", "pt"}});
+  write_file_atomically(staging / "config.json", config.dump(2) + "\n");
+  fs::remove_all(folder);
+  fs::rename(staging, folder);
+  sync_directory(folder.parent_path());
+}
+
+LoadedModel load_model(const fs::path& path) {
+  LoadedModel loaded;
+  loaded.folder = model_folder(path);
+  const fs::path file = loaded.folder / "config.json";
+  const std::string text = read_file(file, 64 << 20);
+  TrainOptions options;
+  try {
+    const auto config = nlohmann::json::parse(text);
+    if (config.value("format", "") != "paceline-model") throw std::runtime_error("it is not of a Paceline model");
+    if (config.at("version") != model_version)
+      throw std::runtime_error(fmt::format("it is of version {}, this program reads version {}", config.at("version").dump(),
+                                           model_version));
+    loaded.task = task_from_json(config);
+    config.at("model").get_to(options.model);
+    if (options.model != "ngram") throw std::runtime_error(fmt::format("model '{}' is not known to this program", options.model));
+    options.max_length = config.at("max_length").get<uint64_t>();
+    options.ngram = ngram_options_from_json(config);
+  } catch (const std::exception& problem) {
+    input_error("{}: {}", file.string(), problem.what());
+  }
+  // The table is allocated only after the weights' file was found to be of that very size.
+  const SafetensorsReader reader(loaded.folder / "model.safetensors");
+  check_ngram_file(options.ngram, loaded.task, loaded.folder / "model.safetensors");
+  loaded.model = make_model(options, loaded.task);
+  loaded.model->load(reader);
+  return loaded;
+}
+
+}  // namespace paceline

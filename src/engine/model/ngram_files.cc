@@ -1,0 +1,43 @@
+#include "base/error.h"
+#include "engine/model/ngram.h"
+
+namespace paceline {
+
+nlohmann::ordered_json NgramModel::config() const {
+  return {{"model", "ngram"},      {"dim", options_.dim},        {"ngrams", options_.ngrams},
+          {"buckets", options_.buckets}, {"max_length", max_length_}};
+}
+
+NgramOptions ngram_options_from_json(const nlohmann::json& config) {
+  auto count = [&](const char* key, uint64_t minimum, uint64_t maximum) {
+    const auto& value = config.at(key);
+    if (!value.is_number_unsigned() || value.get<uint64_t>() < minimum || value.get<uint64_t>() > maximum)
+      throw std::runtime_error(fmt::format("'{}' is {}, {} to {} is possible", key, value.dump(), minimum, maximum));
+    return value.get<uint64_t>();
+  };
+  return {count("dim", 1, 1024), count("ngrams", 1, 5), count("buckets", 1, uint64_t{1} << 28)};
+}
+
+void check_ngram_file(const NgramOptions& options, const Task& task, const fs::path& file) {
+  const uint64_t rows = task.tokenizer.vocabulary_size + (options.ngrams > 1 ? options.buckets : 0);
+  const uint64_t bytes = rows * options.dim * sizeof(float);
+  if (fs::file_size(file) < bytes)
+    input_error("{}: {} bytes, but config.json describes a table of {} x {} numbers ({} bytes)", file.string(),
+                fs::file_size(file), rows, options.dim, bytes);
+}
+
+std::vector<TensorView> NgramModel::tensors() const {
+  const uint64_t dim = options_.dim, width = dim + 1;
+  return {{"embedding.weight", {rows_, dim}, table_.get(), rows_, dim, stride_},
+          {"output.weight", {classes_, dim}, output_.data(), classes_, dim, width},
+          {"output.bias", {classes_}, output_.data() + dim, classes_, 1, width}};
+}
+
+void NgramModel::load(const SafetensorsReader& reader) {
+  const uint64_t dim = options_.dim, width = dim + 1;
+  reader.read("embedding.weight", {rows_, dim}, table_.get(), dim, stride_);
+  reader.read("output.weight", {classes_, dim}, output_.data(), dim, width);
+  reader.read("output.bias", {classes_}, output_.data() + dim, 1, width);
+}
+
+}  // namespace paceline

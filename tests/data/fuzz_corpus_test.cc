@@ -1,0 +1,26 @@
+// Everything that fuzzing found worth keeping goes through the same checks with every run of the tests.
+#include <gtest/gtest.h>
+
+#include "../fuzz/records_target.h"
+#include "base/files.h"
+
+namespace paceline {
+namespace {
+
+void run_corpus(const char* target, void (*check)(std::string_view)) {
+  size_t files = 0;
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(PACELINE_SOURCE_DIR) / "tests/fuzz/corpus" / target)) {
+    SCOPED_TRACE(entry.path().string());
+    check(read_file(entry.path()));
+    ++files;
+  }
+  EXPECT_GE(files, 12u) << "the corpus of " << target << " is gone";
+}
+
+TEST(FuzzCorpus, CsvReaderHoldsItsInvariants) { run_corpus("fuzz_csv", check_csv); }
+TEST(FuzzCorpus, TsvReaderHoldsItsInvariants) { run_corpus("fuzz_tsv", check_tsv); }
+TEST(FuzzCorpus, JsonlReaderHoldsItsInvariants) { run_corpus("fuzz_jsonl", check_jsonl); }
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,6 @@
+#include "records_target.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  paceline::check_tsv({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
