@@ -24,6 +24,8 @@ std::string dataset_summary(const DatasetInfo& info, const std::string& folder) 
     table.add(std::move(cells));
   }
   out += table.text();
+  if (info.repaired_utf8 > 0)
+    out += fmt::format("\nin {} records broken UTF-8 was replaced by U+FFFD\n", with_commas(info.repaired_utf8));
   if (!info.rejects.empty()) {
     Table rejects({"not used, because", "records"});
     for (const auto& [reason, count] : info.rejects) rejects.add({reason, count});

@@ -5,9 +5,22 @@
 #include "base/error.h"
 #include "base/table.h"
 #include "cli/command.h"
+#include "cli/engine_library.h"
 
 namespace paceline::cli {
 namespace {
+
+EngineFacts examine_engine(unsigned threads) {
+  EngineFacts facts;
+  Engine* engine = try_engine(facts.problem);
+  if (engine == nullptr) return facts;
+  facts.libtorch_version = engine->libtorch_version();
+  facts.cuda = loaded_cuda_version();
+  if (threads == 0) return facts;
+  facts.gemm_one = engine->measure_gemm_gflops(1);
+  facts.gemm_all = threads == 1 ? facts.gemm_one : engine->measure_gemm_gflops(threads);
+  return facts;
+}
 
 class Doctor final : public Command {
  public:
@@ -22,6 +35,7 @@ class Doctor final : public Command {
     DoctorOptions options;
     options.folder = folder_;
     options.measure = !quick_;
+    options.examine_engine = examine_engine;
     std::vector<Finding> findings = examine_machine(options);
     Table table({"state", "subject", "found", "advice"});
     for (const Finding& finding : findings)

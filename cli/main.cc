@@ -1,6 +1,10 @@
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/machine/probe.h"
@@ -74,13 +78,23 @@ int run_command(const std::vector<std::string>& arguments) {
   return command->run();
 }
 
+// Whoever reads our output has had enough (| head -1): silence, and the code that the signal would give.
+constexpr int broken_pipe = 128 + SIGPIPE;
+
+// One line, whatever stood in a file's name or contents.
+int complain(std::string_view message, int code) {
+  std::string line(message);
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
+  std::fprintf(stderr, "paceline: %s\n", line.c_str());
+  return code;
+}
+
 // Output that did not arrive (a full disk behind a redirection) must not look like success.
 int with_flushed_output(int code) {
-  if (std::fflush(stdout) != 0 && code == 0) {
-    fmt::print(stderr, "paceline: standard output could not be written\n");
-    return 1;
-  }
-  return code;
+  if (std::fflush(stdout) == 0 || code != 0) return code;
+  if (errno == EPIPE) return broken_pipe;
+  return complain(fmt::format("standard output could not be written: {}", std::strerror(errno)), 1);
 }
 
 }  // namespace
@@ -90,19 +104,18 @@ int main(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() == 2 && arguments[0] == "--probe-isa") return paceline::run_isa_probe(arguments[1]);
   paceline::install_interrupt_handlers();
+  using paceline::cli::complain;
   try {
     return paceline::cli::with_flushed_output(paceline::cli::run_command(arguments));
   } catch (const paceline::InputError& error) {
-    fmt::print(stderr, "paceline: {}\n", error.what());
-    return 2;
+    return complain(error.what(), 2);
   } catch (const paceline::Interrupted& error) {
-    fmt::print(stderr, "paceline: interrupted, nothing half-written was left behind\n");
-    return 128 + error.signal();
+    return complain("interrupted, nothing half-written was left behind", 128 + error.signal());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "paceline: out of memory\n");
-    return 1;
+    return complain("out of memory", 1);
+  } catch (const std::system_error& error) {
+    return error.code() == std::errc::broken_pipe ? paceline::cli::broken_pipe : complain(error.what(), 1);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "paceline: {}\n", error.what());
-    return 1;
+    return complain(error.what(), 1);
   }
 }

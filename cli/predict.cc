@@ -6,12 +6,14 @@
 #include "base/table.h"
 #include "cli/command.h"
 #include "cli/engine_library.h"
-#include "data/text/records.h"
+#include "data/text/byte_source.h"
 
 namespace paceline::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr size_t max_line_bytes = size_t{16} << 20;
 
 class Predict final : public Command {
   void declare(FieldTable& table) override {
@@ -36,14 +38,34 @@ class Predict final : public Command {
     return 0;
   }
 
+  // One answer a line, as soon as the line is there, so that a person or a program can talk to it.
   void answer_lines() {
-    RecordSplitter lines(input_.empty() ? "-" : input_, SplitOptions{RecordFormat::text});
-    RecordBlock block;
-    while (lines.next_block(block)) {
+    auto source = open_byte_source(input_.empty() ? "-" : input_);
+    std::string bytes;
+    for (bool more = true, first = true; more; first = false) {
       throw_if_interrupted();
-      for (size_t i = 0; i < block.entries.size(); ++i) answer(block.record(i));
+      const size_t had = bytes.size();
+      if (had > max_line_bytes) input_error("a line of the input is longer than {}", human_bytes(max_line_bytes));
+      bytes.resize(had + (size_t{1} << 16));
+      const size_t got = source->read(std::span(bytes).subspan(had));
+      bytes.resize(had + got);
+      more = got > 0;
+      if (first && bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);
+      bytes.erase(0, answer_whole_lines(bytes));
       std::fflush(stdout);
     }
+    if (!bytes.empty()) answer(bytes);
+  }
+
+  // Returns how many bytes were used up.
+  size_t answer_whole_lines(std::string_view bytes) {
+    size_t begin = 0;
+    for (size_t end; (end = bytes.find('\n', begin)) != std::string_view::npos; begin = end + 1) {
+      std::string_view line = bytes.substr(begin, end - begin);
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      answer(line);
+    }
+    return begin;
   }
 
   void answer(std::string_view text) {

@@ -10,6 +10,8 @@
 namespace paceline::cli {
 namespace {
 
+constexpr std::chrono::milliseconds live_interval{100}, plain_interval{10000};
+
 size_t terminal_columns() {
   winsize size = {};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -73,15 +75,15 @@ void TerminalProgress::update(uint64_t done, std::string_view note) {
   done_ = done;
   note_ = note;
   const auto now = Clock::now();
-  if (now - drawn_ < (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10000))) return;
+  if (now - drawn_ < (terminal_ ? live_interval : plain_interval)) return;
   drawn_ = now;
   draw(done, note, false);
 }
 
 void TerminalProgress::end() {
   if (!open_) return;
-  draw(done_, note_, true);
   open_ = false;
+  if (terminal_ || Clock::now() - started_ >= plain_interval) draw(done_, note_, true);
 }
 
 }  // namespace paceline::cli

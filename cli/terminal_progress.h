@@ -1,5 +1,5 @@
-// Draws progress: one live line on a terminal, a plain line every ten seconds otherwise; on stderr, so
-// that standard output stays the result's.
+// Draws progress: one live line on a terminal, a plain line every ten seconds otherwise (and none for
+// what takes less); on stderr, so that standard output stays the result's.
 #pragma once
 #include <chrono>
 #include <string>

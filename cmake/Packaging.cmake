@@ -1,27 +1,25 @@
-# What cmake --install writes: bin/paceline, lib/libpaceline_engine.so, and LibTorch's libraries in a
-# folder of their own, lib/paceline, where no other program finds them by accident.
-include(GNUInstallDirs)
+# What cmake --install writes: bin/paceline, our libraries in lib/, and LibTorch's in a folder of their
+# own, lib/paceline, where no other program finds them by accident.
 set(docs share/doc/paceline)
 
-if(TARGET paceline)
-  set_target_properties(paceline PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
-  install(TARGETS paceline RUNTIME DESTINATION bin)
-endif()
+set_target_properties(paceline PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+set_target_properties(paceline_core PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS paceline paceline_core RUNTIME DESTINATION bin LIBRARY DESTINATION lib)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${docs})
 foreach(page README.md CHANGELOG.md)
   install(FILES ${CMAKE_SOURCE_DIR}/${page} DESTINATION ${docs} OPTIONAL)
 endforeach()
 
-if(TARGET paceline_engine)
+if(PACELINE_ENGINE)
   install(TARGETS paceline_engine LIBRARY DESTINATION lib)
   if(PACELINE_LIBTORCH STREQUAL "${CMAKE_SOURCE_DIR}/.deps/libtorch")
-    set_target_properties(paceline_engine PROPERTIES INSTALL_RPATH "$ORIGIN/paceline")
+    set_target_properties(paceline_engine PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/paceline")
     foreach(library libtorch_cpu.so libc10.so libgomp.so.1 libcudart.so.13 libcupti.so.13)
       install(FILES ${PACELINE_LIBTORCH}/lib/${library} DESTINATION lib/paceline)
     endforeach()
     install(DIRECTORY ${PACELINE_LIBTORCH}/licenses/ DESTINATION ${docs}/licenses)
   else()
     # A LibTorch of the user's own stays where it is.
-    set_target_properties(paceline_engine PROPERTIES INSTALL_RPATH "${PACELINE_LIBTORCH}/lib")
+    set_target_properties(paceline_engine PROPERTIES INSTALL_RPATH "$ORIGIN;${PACELINE_LIBTORCH}/lib")
   endif()
 endif()

@@ -6,12 +6,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <thread>
+#include <vector>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "data/generate/lengths.h"
 #include "data/generate/ordered_chunks.h"
 #include "data/generate/review_rows.h"
@@ -121,7 +130,22 @@ TEST_F(GenerateReviews, SharesAndLengthsAreAsPromised) {
   EXPECT_NEAR(static_cast<double>(lengths[10000]), 40, 2);
   EXPECT_GE(lengths.front(), 3u);
   EXPECT_GT(lengths.back(), 2000u);
+  EXPECT_GT(types.size(), 40000u) << "of a vocabulary that longer files show more of";
+}
+
+TEST_F(GenerateReviews, TheVocabularyHasMoreThanFiftyThousandTypesByZipfsLaw) {
+  Lexicon lexicon;
+  std::set<std::string_view> types;
+  for (size_t i = 0; i < lexicon.things.size(); ++i) types.insert(lexicon.things[i]);
   EXPECT_GT(types.size(), 50000u);
+  RandomStream random({3});
+  std::map<uint64_t, double> seen;
+  for (int i = 0; i < 170000; ++i) ++seen[zipf_rank(random, Lexicon::thing_octaves)];
+  EXPECT_NEAR(seen[0], 10000, 400);
+  EXPECT_NEAR(seen[1], 5000, 300);
+  EXPECT_NEAR(seen[7], 1250, 150);
+  EXPECT_EQ(seen.rbegin()->first >> 16, 1u) << "the last octave is reached";
+  EXPECT_LT(seen.rbegin()->first, lexicon.things.size());
 }
 
 TEST_F(GenerateReviews, TextsHaveExactlyTheWordsThatLengthAsksFor) {
@@ -226,6 +250,7 @@ TEST_F(GenerateReviews, NoWordThatJudgesOrNegatesTellsTheClassesApart) {
     std::istringstream words(row.at("reviewText").get<std::string>());
     for (std::string word; words >> word; ++total[positive]) {
       while (!std::isalpha(static_cast<unsigned char>(word.back()))) word.pop_back();
+      word[0] = static_cast<char>(word[0] | 32);
       ++seen[word][positive];
     }
   }

@@ -20,12 +20,12 @@ uint64_t parse_integer(std::string_view text, const Field& field, std::string_vi
   }
   uint64_t value = 0;
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || digits.empty() ||
-      value > UINT64_MAX / scale)
+  const bool too_large = error == std::errc::result_out_of_range || value > UINT64_MAX / scale;
+  if ((error != std::errc() && !too_large) || end != digits.data() + digits.size() || digits.empty())
     input_error("{}: '{}' is not a whole number (1000, 50k and 2M are)", where, text);
   value *= scale;
-  if (static_cast<double>(value) < field.minimum || static_cast<double>(value) > field.maximum)
-    input_error("{}: {} is out of range, {} to {} is allowed", where, value, field.minimum, field.maximum);
+  if (too_large || static_cast<double>(value) < field.minimum || static_cast<double>(value) > field.maximum)
+    input_error("{}: {} is out of range, {} to {} is allowed", where, text, field.minimum, field.maximum);
   return value;
 }
 

@@ -69,7 +69,11 @@ void read_events(const fs::path& path, const std::function<bool(const nlohmann::
       input_error("{}:{}: not an event", path.string(), number);
     if (number == 1 && event.value("schema", 0) != events_version)
       input_error("{}: events of schema {}, this program reads {}", path.string(), event.value("schema", 0), events_version);
-    if (!handle(event)) return;
+    try {
+      if (!handle(event)) return;
+    } catch (const nlohmann::json::exception&) {
+      input_error("{}:{}: an event of another shape than this program writes", path.string(), number);
+    }
   }
 }
 

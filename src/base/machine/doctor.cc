@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <thread>
+#include <future>
 
 #include "base/error.h"
 #include "base/machine/resources.h"
@@ -33,8 +33,9 @@ class StealMeter {
 };
 
 // Tile instructions are not used for float32; any other trap would take us with it.
-bool survives_libtorch(const Cpu& cpu) {
-  return std::none_of(cpu.sets.begin(), cpu.sets.end(),
+bool survives_libtorch(const MachineFacts& facts) {
+  if (!facts.capability_override.empty() && !facts.onednn_override.empty()) return true;
+  return std::none_of(facts.cpu.sets.begin(), facts.cpu.sets.end(),
                       [](const auto& set) { return set.is_trap() && !set.name.starts_with("amx"); });
 }
 
@@ -48,24 +49,19 @@ MachineFacts gather_facts(const DoctorOptions& options) {
   facts.capability_override = environment("ATEN_CPU_CAPABILITY");
   facts.onednn_override = environment("ONEDNN_MAX_CPU_ISA");
   facts.gpus = examine_gpus();
-  {
-    // Two programs that may each take their time to say nothing.
-    std::jthread slurm([&] { facts.slurm = examine_slurm(); });
-    facts.mpi = examine_mpi();
-  }
+  // Both ask programs that may take their time to say nothing.
+  std::future<SlurmFacts> slurm = std::async(std::launch::async, [] { return examine_slurm(); });
+  facts.mpi = examine_mpi();
+  facts.slurm = slurm.get();
   throw_if_interrupted();
   facts.disk = examine_disk(options.folder, options.measure);
-  facts.engine = options.engine;
   throw_if_interrupted();
-  if (options.measure) {
-    unsigned threads = facts.limits.usable_cores();
+  unsigned threads = facts.limits.usable_cores();
+  if (options.measure)
     facts.speed = measure_speed(threads, facts.limits.usable_memory(), kernel_capability(facts.cpu));
-    if (options.measure_gemm && survives_libtorch(facts.cpu)) {
-      facts.engine.gemm_one = options.measure_gemm(1);
-      facts.engine.gemm_all = threads == 1 ? facts.engine.gemm_one : options.measure_gemm(threads);
-    }
-    facts.steal_share = steal.share(facts.limits.logical_cores);
-  }
+  if (options.examine_engine && survives_libtorch(facts))
+    facts.engine = options.examine_engine(options.measure ? threads : 0);
+  if (options.measure) facts.steal_share = steal.share(facts.limits.logical_cores);
   return facts;
 }
 

@@ -54,9 +54,9 @@ struct DoctorOptions {
   fs::path folder = ".";                      // whose disk is examined
   fs::path probe_program = "/proc/self/exe";  // answers --probe-isa
   bool measure = true;                        // speeds and disk; about two seconds
-  EngineFacts engine;                         // without speeds
-  // Gflop/s of a float32 matrix product on so many threads, from the engine; empty: not available.
-  std::function<double(unsigned threads)> measure_gemm;
+  // Opens the engine and measures its matrix product on one and on so many threads (0: does not
+  // measure). Called after the instruction sets are proven, and not at all where LibTorch would die.
+  std::function<EngineFacts(unsigned threads)> examine_engine;
 };
 
 MachineFacts gather_facts(const DoctorOptions& options);

@@ -188,6 +188,18 @@ Finding judge_disk(const DiskFacts& disk) {
   return {State::ok, "disk", found, ""};
 }
 
+void judge_engine(const EngineFacts& engine, std::vector<Finding>& findings) {
+  if (!engine.problem.empty()) {
+    findings.push_back({State::fix, "engine", "engine not available: " + engine.problem,
+                        "nothing can be trained without it: build with PACELINE_ENGINE=ON"});
+  } else if (!engine.libtorch_version.empty()) {
+    bool cuda = engine.cuda && !engine.cuda->empty();
+    findings.push_back(
+        {State::ok, "engine",
+         fmt::format("LibTorch {}{}", engine.libtorch_version, cuda ? ", CUDA " + *engine.cuda : ""), ""});
+  }
+}
+
 void judge_speed(const MachineFacts& facts, std::vector<Finding>& findings) {
   const SpeedFacts& speed = facts.speed;
   auto pair = [&](double one, double all, const char* unit) {
@@ -202,10 +214,7 @@ void judge_speed(const MachineFacts& facts, std::vector<Finding>& findings) {
   if (facts.engine.gemm_one > 0)
     findings.push_back({State::ok, "matrix product",
                         pair(facts.engine.gemm_one, facts.engine.gemm_all, "Gflop/s"),
-                        fmt::format("float32, LibTorch {}", facts.engine.libtorch_version)});
-  if (!facts.engine.problem.empty())
-    findings.push_back({State::fix, "engine", "engine not available: " + facts.engine.problem,
-                        "models that need LibTorch cannot train; build with PACELINE_ENGINE=ON"});
+                        "float32, by LibTorch"});
   bool throttled = speed.threads > 1 && speed.multiply_all < 0.6 * speed.multiply_one * speed.threads;
   if (throttled && !facts.limits.quota)
     findings.push_back({State::note, "arithmetic",
@@ -245,6 +254,7 @@ std::vector<Finding> judge(const MachineFacts& facts) {
   findings.push_back(judge_mpi(facts.mpi));
   findings.push_back(judge_slurm(facts.slurm));
   findings.push_back(judge_disk(facts.disk));
+  judge_engine(facts.engine, findings);
   judge_speed(facts, findings);
   return findings;
 }

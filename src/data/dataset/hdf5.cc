@@ -1,7 +1,6 @@
 #include "data/dataset/hdf5.h"
 
-#include <cerrno>
-#include <cstring>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -17,10 +16,16 @@ herr_t remember_first(unsigned depth, const H5E_error2_t* entry, void* text) {
 
 void quiet_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
+// HDF5 surrounds what the system said ("error message = '...'") with times, addresses and sizes.
 std::string hdf5_reason() {
   std::string reason = "unknown reason";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, remember_first, &reason);
-  return reason;
+  constexpr std::string_view mark = "error message = '";
+  if (const size_t begin = reason.find(mark); begin != std::string::npos) {
+    reason.erase(0, begin + mark.size());
+    return reason.substr(0, reason.find('\''));
+  }
+  return reason.substr(0, reason.find_first_of("\n"));
 }
 
 Hdf5Id create_hdf5(const fs::path& path) {
@@ -79,10 +84,8 @@ void write_array(const Hdf5Id& file, const char* name, hid_t file_type, hid_t me
   Hdf5Id dataset(H5Dcreate2(file, name, file_type, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
   bool empty = false;
   for (hsize_t extent : shape) empty = empty || extent == 0;
-  errno = 0;
   if (!dataset.valid() || (!empty && H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0))
-    work_error("writing '{}' of a data set shard failed: {}{}", name, hdf5_reason(),
-               errno == ENOSPC ? " (No space left on device)" : "");
+    work_error("writing '{}' of a data set shard failed: {}", name, hdf5_reason());
 }
 
 }  // namespace paceline

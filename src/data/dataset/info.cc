@@ -70,6 +70,7 @@ DatasetInfo info_from_json(const nlohmann::json& value) {
   for (const auto& item : value.at("inputs"))
     info.inputs.push_back({item.at("file").get<std::string>(), item.at("split").get<std::string>(), count_of(item, "records")});
   value.at("rejects").get_to(info.rejects);
+  info.repaired_utf8 = count_of(value, "repaired_utf8");
   info.options = value.value("options", Json::object());
   return info;
 }
@@ -111,6 +112,7 @@ nlohmann::ordered_json to_json(const DatasetInfo& info) {
   for (const auto& input : info.inputs)
     out["inputs"].push_back({{"file", input.file}, {"split", input.split}, {"records", input.records}});
   out["rejects"] = info.rejects;
+  out["repaired_utf8"] = info.repaired_utf8;
   out["options"] = info.options;
   out["fingerprint"] = info.fingerprint();
   return out;

@@ -52,6 +52,7 @@ struct DatasetInfo {
   std::vector<SplitInfo> splits;
   std::vector<InputInfo> inputs;
   std::map<std::string, uint64_t> rejects;  // reason -> records, all in rejects.jsonl
+  uint64_t repaired_utf8 = 0;               // records in which broken UTF-8 was replaced
   nlohmann::ordered_json options;           // as given to prepare
 
   // Hash of everything that training sees (splits, labels, vocabulary); two data sets with the same one

@@ -11,9 +11,9 @@ namespace {
 // What a sentence in the body is, in 256ths; the rest judge another product.
 constexpr unsigned kNeutral = 96, kStatement = 80, kConcession = 48;
 // How often a statement says it straight rather than turned around, in 256ths.
-constexpr unsigned kKeeping = 134;
+constexpr unsigned kKeeping = 160;
 // How often a judgement that does not count is the opposite of the verdict, in 256ths.
-constexpr unsigned kOpposite = 140;
+constexpr unsigned kOpposite = 154;
 // How many reviews have a sentence whose words alone give the verdict away, in 256ths.
 constexpr unsigned kPlain = 96;
 constexpr unsigned kBrief = 16;

@@ -1,4 +1,4 @@
-// The vocabulary of generated reviews: about 98,000 types before typos, the same for every seed.
+// The vocabulary of generated reviews: about 196,000 types before typos, the same for every seed.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -37,9 +37,9 @@ inline uint64_t zipf_rank(RandomStream& random, unsigned octaves) {
 
 struct Lexicon {
   Lexicon();
-  static constexpr unsigned thing_octaves = 16, name_octaves = 15, judged_octaves = 6;
-  WordList things;              // 65,535: common nouns, then compounds of two of them
-  WordList names;               // 32,767 invented brand names
+  static constexpr unsigned thing_octaves = 17, name_octaves = 16, judged_octaves = 6;
+  WordList things;              // 131,071: common nouns, then compounds of two of them
+  WordList names;               // 65,535 invented brand names
   WordList judged[2], acts[2];  // [0] bad, [1] good
   WordList products, aspects, wrappings, people, degrees;
 };

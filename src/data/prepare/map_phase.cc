@@ -43,7 +43,8 @@ MapTotals MapPhase::run(const std::vector<PhaseInput>& inputs, ShuffleWriter& sh
 }
 
 void MapPhase::map_file(const PhaseInput& input, ShuffleWriter& shuffle, FileWriter& rejects, Progress& progress) {
-  RecordSplitter splitter(input.path, input.split);
+  const auto opened = input.opened ? input.opened : std::make_shared<RecordSplitter>(input.path, input.split);
+  RecordSplitter& splitter = *opened;
   std::vector<std::string> columns = {rules_.text_column};
   columns.insert(columns.end(), rules_.label.columns().begin(), rules_.label.columns().end());
   std::vector<RecordParser> parsers;
@@ -65,6 +66,7 @@ void MapPhase::map_file(const PhaseInput& input, ShuffleWriter& shuffle, FileWri
       shuffle.add(mapped[i].records);
       rejects.write(mapped[i].rejects);
       totals_.kept += mapped[i].kept;
+      totals_.repaired += mapped[i].repaired;
       records += current.blocks[i].entries.size();
       for (const auto& [reason, count] : mapped[i].reasons) totals_.reasons[reason] += count;
       if (totals_.first_problem.empty()) totals_.first_problem = mapped[i].first_problem;

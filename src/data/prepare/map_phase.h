@@ -1,5 +1,7 @@
 // Runs the mappers over all inputs and puts what they give, in the order of the input, to the shuffle.
 #pragma once
+#include <memory>
+
 #include "base/executors.h"
 #include "base/progress.h"
 #include "data/prepare/mapper.h"
@@ -11,12 +13,13 @@ struct PhaseInput {
   fs::path path;
   MapInput map;
   SplitOptions split;
+  std::shared_ptr<RecordSplitter> opened;  // of a pipe, which can be read only once; else none
 };
 
 struct MapTotals {
   std::map<std::string, uint64_t> reasons;
   std::vector<uint64_t> records;  // of each input
-  uint64_t kept = 0;
+  uint64_t kept = 0, repaired = 0;
   std::string first_problem;
   std::vector<fs::path> word_runs;
 };

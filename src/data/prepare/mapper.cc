@@ -24,7 +24,7 @@ void MappedBlock::clear() {
   records.clear();
   rejects.clear();
   reasons.clear();
-  kept = 0;
+  kept = repaired = 0;
   first_problem.clear();
 }
 
@@ -63,7 +63,13 @@ void Mapper::map(const RecordBlock& block, const MapInput& input, RecordParser& 
 
 const char* Mapper::map_record(const RecordBlock& block, size_t index, const MapInput& input, RecordParser& parser,
                                MappedBlock& out) {
-  const std::string_view record = block.record(index);
+  std::string_view record = block.record(index);
+  const bool broken = !valid_utf8(record);
+  if (broken) {
+    if (rules_.reject_invalid_utf8) return "invalid UTF-8";
+    replace_invalid_utf8(record, repaired_);
+    record = repaired_;
+  }
   if (record.find('\0') != std::string_view::npos) return "NUL byte";
   if (const char* reason = parser.parse(record, values_)) {
     detail_ = parser.detail() + input.format_hint;
@@ -71,7 +77,6 @@ const char* Mapper::map_record(const RecordBlock& block, size_t index, const Map
   }
   if (!values_[0]) return "no text";
   const std::string_view text = *values_[0];
-  if (rules_.reject_invalid_utf8 && !valid_utf8(text)) return "invalid UTF-8";
   rules_.label.label(values_, 1, outcome_);
   if (outcome_.problem != nullptr) return outcome_.problem;
 
@@ -98,6 +103,7 @@ const char* Mapper::map_record(const RecordBlock& block, size_t index, const Map
   if (rules_.label.kind() == LabelKind::single) mapped.label = classes_.number(outcome_.value);
   mapped.flags = {reinterpret_cast<const char*>(outcome_.flags.data()), outcome_.flags.size()};
   append_record(out.records, mapped);
+  out.repaired += broken ? 1 : 0;
   return nullptr;
 }
 

@@ -37,7 +37,7 @@ struct MappedBlock {
   std::string records;  // as append_record writes them
   std::string rejects;  // lines of rejects.jsonl
   std::map<std::string, uint64_t> reasons;
-  uint64_t kept = 0;
+  uint64_t kept = 0, repaired = 0;  // repaired: records in which broken UTF-8 was replaced
   std::string first_problem;  // for the message when nothing could be kept
   void clear();
 };
@@ -59,7 +59,7 @@ class Mapper {
   TextPipeline pipeline_;
   LabelSpec::Outcome outcome_;
   std::vector<std::optional<std::string_view>> values_;
-  std::string words_, detail_;
+  std::string words_, detail_, repaired_;
 };
 
 // One line of rejects.jsonl; the record's own bytes are left out when they are empty.

@@ -48,16 +48,18 @@ std::vector<PhaseInput> list_inputs(const PrepareOptions& options) {
   return inputs;
 }
 
-MapRules map_rules(const PrepareOptions& options, const std::vector<PhaseInput>& inputs) {
+MapRules map_rules(const PrepareOptions& options, std::vector<PhaseInput>& inputs) {
   MapRules rules;
   rules.text_column = options.text;
   // Opening every file now finds a missing file or column before hours of work.
-  for (const auto& input : inputs) {
-    RecordSplitter splitter(input.path, input.split);
-    LabelSpec label = LabelSpec::parse(options.label, splitter.header());
+  for (auto& input : inputs) {
+    auto splitter = std::make_shared<RecordSplitter>(input.path, input.split);
+    LabelSpec label = LabelSpec::parse(options.label, splitter->header());
     std::vector<std::string> columns = {options.text};
     columns.insert(columns.end(), label.columns().begin(), label.columns().end());
-    RecordParser check(input.split, splitter.header(), columns, input.path.string());
+    RecordParser check(input.split, splitter->header(), columns, input.path.string());
+    std::error_code ignored;
+    if (!fs::is_regular_file(input.path, ignored)) input.opened = std::move(splitter);
     if (&input == &inputs.front()) rules.label = std::move(label);
   }
   rules.clean_html = !options.keep_html;
@@ -108,7 +110,7 @@ void check_classes(const DatasetInfo& info, const MapRules& rules, const Prepare
 PrepareResult prepare(const PrepareOptions& options, Progress& progress) {
   const auto started = std::chrono::steady_clock::now();
   if (options.input.empty()) input_error("--input is missing: name at least one file");
-  const std::vector<PhaseInput> inputs = list_inputs(options);
+  std::vector<PhaseInput> inputs = list_inputs(options);
   const MapRules rules = map_rules(options, inputs);
   std::optional<Vocabulary> vocabulary;
   if (!options.tokenizer_from.empty()) vocabulary = borrowed_vocabulary(options);
@@ -156,6 +158,7 @@ PrepareResult prepare(const PrepareOptions& options, Progress& progress) {
 
   for (auto& split : splits) info.splits.push_back(split.finish());
   info.rejects = totals.reasons;
+  info.repaired_utf8 = totals.repaired;
   if (result.duplicates > 0) info.rejects["duplicate"] = result.duplicates;
   for (size_t i = 0; i < inputs.size(); ++i) {
     info.inputs.push_back({inputs[i].map.file, split_names[inputs[i].map.split], totals.records[i]});

@@ -1,6 +1,7 @@
 #include "data/text/input_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,6 +56,9 @@ size_t InputFile::read(std::span<char> into) {
 
 size_t InputFile::read_descriptor(std::span<char> into) {
   while (true) {
+    // Waiting for a pipe or a terminal goes on after a signal, so it is looked for now and then.
+    pollfd waiting{fd_, POLLIN, 0};
+    while (::poll(&waiting, 1, 500) <= 0) throw_if_interrupted();
     const ssize_t got = ::read(fd_, into.data(), into.size());
     if (got >= 0) return static_cast<size_t>(got);
     if (errno != EINTR) work_error("{}: cannot be read: {}", name_, std::strerror(errno));

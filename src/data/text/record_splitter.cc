@@ -29,10 +29,11 @@ RecordSplitter::RecordSplitter(std::unique_ptr<ByteSource> source, std::string n
     : source_(std::move(source)), name_(std::move(name)), options_(options) {
   PACELINE_ASSERT(options_.block_bytes > 0 && options_.max_record_bytes > 0);
   skip_byte_order_mark();
-  if (!options_.columns.empty())
+  if (!options_.columns.empty()) {
     header_ = options_.columns;
-  else if (has_header(options_.format))
+  } else if (has_header(options_.format)) {
     read_header();
+  }
 }
 
 void RecordSplitter::skip_byte_order_mark() {

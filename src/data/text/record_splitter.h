@@ -34,7 +34,8 @@ class RecordSplitter {
   RecordSplitter(const fs::path& path, SplitOptions options);
   RecordSplitter(std::unique_ptr<ByteSource> source, std::string name, SplitOptions options);
 
-  // csv, tsv: the names in the first record, unquoted; empty for the other formats.
+  // csv, tsv: the names given as options, else those in the first record, unquoted; empty for the other
+  // formats.
   const std::vector<std::string>& header() const { return header_; }
   // The next block with at least one record, replacing what was there; false at the end of the file.
   bool next_block(RecordBlock& block);

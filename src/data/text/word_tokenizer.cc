@@ -16,18 +16,19 @@ constexpr char32_t right_quote = 0x2019;
 
 struct AsciiTables {
   std::array<Kind, 256> kind{};
-  std::array<char, 256> lower{};
+  std::array<char, 256> in_word{};  // a letter or digit in lower case, else 0
 };
 
 constexpr AsciiTables make_ascii_tables() {
   AsciiTables tables;
   for (unsigned byte = 0; byte < 256; ++byte) {
     const bool upper = byte >= 'A' && byte <= 'Z', lower = byte >= 'a' && byte <= 'z';
-    tables.lower[byte] = static_cast<char>(upper ? byte + 32 : byte);
+    const bool digit = byte >= '0' && byte <= '9';
+    tables.in_word[byte] = static_cast<char>(upper ? byte + 32 : lower || digit ? byte : 0);
     tables.kind[byte] = byte >= 0x80                  ? Kind::beyond_ascii
                         : byte <= ' ' || byte == 0x7F ? Kind::space
                         : upper || lower              ? Kind::letter
-                        : byte >= '0' && byte <= '9'  ? Kind::digit
+                        : digit                       ? Kind::digit
                         : byte == '\''                ? Kind::apostrophe
                                                       : Kind::symbol;
   }
@@ -130,13 +131,12 @@ void WordTokenizer::split(std::string_view text, std::vector<std::string_view>& 
 size_t WordTokenizer::take_word(std::string_view text, size_t position) {
   const size_t begin = used_;
   bool after_letter = false;
-  while (position < text.size()) {
+  while (true) {
+    const size_t end = take_ascii(text, position);
+    if (end > position) after_letter = ascii_kind(text[end - 1]) == Kind::letter;
+    position = end;
+    if (position == text.size()) break;
     Kind kind = ascii_kind(text[position]);
-    if (kind == Kind::letter || kind == Kind::digit) {
-      scratch_[used_++] = ascii.lower[static_cast<unsigned char>(text[position++])];
-      after_letter = kind == Kind::letter;
-      continue;
-    }
     DecodedCodePoint point{U'\'', 1, true};
     if (kind == Kind::beyond_ascii) {
       point = decode_code_point(text, position);
@@ -158,6 +158,21 @@ size_t WordTokenizer::take_word(std::string_view text, size_t position) {
   return position;
 }
 
+// The hot loop: its pointers are local, since a store to a char may change any member.
+size_t WordTokenizer::take_ascii(std::string_view text, size_t position) {
+  const char* in = text.data() + position;
+  const char* const end = text.data() + text.size();
+  char* const first = &scratch_[used_];
+  char* out = first;
+  for (; in < end; ++in, ++out) {
+    const char c = ascii.in_word[static_cast<unsigned char>(*in)];
+    if (c == 0) break;
+    *out = c;
+  }
+  used_ += static_cast<size_t>(out - first);
+  return static_cast<size_t>(in - text.data());
+}
+
 void WordTokenizer::take_symbol(char32_t symbol) {
   constexpr unsigned longest_run = 3;
   run_length_ = symbol == run_symbol_ ? run_length_ + 1 : 1;
@@ -170,6 +185,10 @@ void WordTokenizer::take_symbol(char32_t symbol) {
 }
 
 void WordTokenizer::put(char32_t value) {
+  if (value < 0x80) {
+    scratch_[used_++] = static_cast<char>(value);
+    return;
+  }
   used_ += static_cast<size_t>(utf8proc_encode_char(static_cast<utf8proc_int32_t>(value),
                                                     reinterpret_cast<utf8proc_uint8_t*>(&scratch_[used_])));
 }

@@ -26,7 +26,9 @@ class WordTokenizer {
   void split(std::string_view text, std::vector<std::string_view>& words);
 
  private:
+  // Both write what they take to the scratch, and return the position behind it.
   size_t take_word(std::string_view text, size_t position);
+  size_t take_ascii(std::string_view text, size_t position);
   void take_symbol(char32_t symbol);
   void put(char32_t value);
   void emit(size_t begin);

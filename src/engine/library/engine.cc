@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/machine/limits.h"
 #include "data/text/text_pipeline.h"
 #include "data/text/vocabulary.h"
@@ -29,6 +30,9 @@ class ModelPredictor final : public Predictor {
     if (vocabulary_.size() != loaded_.task.tokenizer.vocabulary_size)
       input_error("{}: its vocabulary has {} words, its config says {}", loaded_.folder.string(), vocabulary_.size(),
                   loaded_.task.tokenizer.vocabulary_size);
+    if ("xxh3:" + to_hex(vocabulary_.hash()) != loaded_.task.tokenizer.vocabulary_hash)
+      input_error("{}: its vocabulary is not the one that the model was trained with",
+                  (loaded_.folder / loaded_.task.tokenizer.vocabulary).string());
   }
   const std::vector<std::string>& classes() const override { return loaded_.task.classes; }
   bool multi_label() const override { return loaded_.task.labels == LabelKind::multiple; }

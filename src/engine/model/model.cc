@@ -37,8 +37,14 @@ std::unique_ptr<Model> make_model(const TrainOptions& options, const Task& task)
 }
 
 void save_model(const Model& model, const Task& task, const fs::path& vocabulary, const fs::path& folder) {
-  fs::path staging = folder;
-  staging += ".partial";
+  struct Staging {
+    fs::path path;
+    ~Staging() {
+      std::error_code ignored;
+      fs::remove_all(path, ignored);
+    }
+  } removal{folder.string() + ".partial"};
+  const fs::path& staging = removal.path;
   fs::remove_all(staging);
   fs::create_directory(staging);
   nlohmann::ordered_json config = {{"format", "paceline-model"}, {"version", model_version}};

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/events/events.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/machine/limits.h"
 #include "base/machine/resources.h"
 #include "engine/evaluate/evaluate.h"
@@ -27,6 +28,7 @@ struct Run {
   std::unique_ptr<Model> model;
   std::unique_ptr<Batches> batches;
   std::unique_ptr<EventLog> events;
+  std::unique_ptr<RunLog> log;
   Schedule schedule;
   fs::path folder;
   TrainResult result;
@@ -87,6 +89,9 @@ void record_start(Run& run) {
   run.events->add("data", {{"path", run.options.data}, {"fingerprint", run.data.fingerprint()}, {"rows", split.rows},
                            {"tokens", split.tokens}, {"classes", run.data.classes}, {"class_rows", split.class_rows},
                            {"vocabulary", run.data.tokenizer.vocabulary_size}});
+  run.log = std::make_unique<RunLog>(run.folder / "log.txt");
+  run.log->info("paceline {}: {} on {} ({} rows), {} steps of {} samples, {} executors", PACELINE_VERSION, run.options.model,
+                run.options.data, split.rows, run.options.steps, run.options.batch_size, run.executors->count());
   run.events->add("worker", {{"rank", 0}, {"executors", run.executors->count()}, {"device", "cpu"}});
 }
 
@@ -134,6 +139,8 @@ void evaluate_and_keep(Run& run) {
         evaluate_split(*run.model, run.task, run.options.data, run.data, "valid", *run.executors, quiet);
     best = !run.result.best_score || scores.macro_f1 > *run.result.best_score;
     if (best) run.result.best_score = scores.macro_f1;
+    run.log->info("step {}: loss {:.4f}, on valid accuracy {:.4f}, macro-F1 {:.4f}{}", run.result.steps, run.result.last_loss,
+                  scores.accuracy, scores.macro_f1, best ? " (best so far)" : "");
     run.events->add("evaluation", {{"step", run.result.steps}, {"split", "valid"}, {"scores", to_json(scores)},
                                    {"best", best}, {"seconds", seconds_since(begin)}});
   }
@@ -169,12 +176,15 @@ TrainResult train(const TrainOptions& options, Progress& progress) {
       }
     }
   } catch (const std::exception& problem) {
+    run.log->error("step {}: {}", run.result.steps, problem.what());
     run.events->add("end", {{"status", "failed"}, {"step", run.result.steps}, {"reason", problem.what()}});
     throw;
   }
   progress.end();
   run.result.seconds = seconds_since(run.started);
   run.result.model_hash = file_checksum(run.folder / "model" / "model.safetensors");
+  run.log->info("done: {} steps, {} samples in {:.1f} s, model {}", run.result.steps, run.result.samples, run.result.seconds,
+                run.result.model_hash);
   run.events->add("end", {{"status", "done"}, {"step", run.result.steps}, {"seconds", run.result.seconds},
                           {"samples", run.result.samples}, {"tokens", run.result.tokens},
                           {"model", run.result.model_hash}});
