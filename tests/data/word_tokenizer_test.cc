@@ -60,6 +60,13 @@ TEST(WordTokenizer, FollowsItsRules) {
   for (const Case& c : cases) EXPECT_EQ(words_of(c.text), c.words) << c.text;
 }
 
+TEST(WordTokenizer, ExamplesOfTheFormatPageHold) {
+  EXPECT_EQ(words_of("Don’t STOP!!!!!"), (Words{"don't", "stop", "!", "!", "!"}));
+  EXPECT_EQ(words_of("'90s' rock'n'roll"), (Words{"'", "90s", "'", "rock'n'roll"}));
+  EXPECT_EQ(words_of("$5.99, 4GB"), (Words{"$", "5", ".", "99", ",", "4gb"}));
+  EXPECT_EQ(words_of("漢字かな"), (Words{"漢", "字", "かな"}));
+}
+
 TEST(WordTokenizer, LongWordsAreCutBetweenCodePoints) {
   EXPECT_EQ(words_of(std::string(200, 'A') + " b"), (Words{std::string(64, 'a'), "b"}));
   std::string accents, cut;

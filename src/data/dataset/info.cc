@@ -149,7 +149,10 @@ DatasetInfo read_dataset_info(const fs::path& folder) {
     input_error("{}: there is no such data set folder; paceline prepare makes one", folder.string());
   if (!fs::exists(file, error))
     input_error("{}: not a data set (it has no dataset.json); paceline prepare makes one", folder.string());
-  const std::string text = read_file(file, 64 << 20);
+  return parse_dataset_info(read_file(file, 64 << 20), file.string());
+}
+
+DatasetInfo parse_dataset_info(const std::string& text, const std::string& name) {
   try {
     auto value = nlohmann::json::parse(text);
     if (value.value("format", "") != "paceline-dataset") throw std::runtime_error("it is not of a Paceline data set");
@@ -162,11 +165,11 @@ DatasetInfo read_dataset_info(const fs::path& folder) {
       throw std::runtime_error("its fingerprint does not fit its contents, so it was changed; prepare it again");
     return info;
   } catch (const nlohmann::json::exception& problem) {
-    input_error("{}: cannot be understood: {}", file.string(), problem.what());
+    input_error("{}: cannot be understood: {}", name, problem.what());
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& problem) {
-    input_error("{}: {}", file.string(), problem.what());
+    input_error("{}: {}", name, problem.what());
   }
 }
 

@@ -71,5 +71,7 @@ nlohmann::ordered_json to_json(const DatasetInfo& info);
 // Reads and checks FOLDER/dataset.json. Throws InputError: not a data set, another version, numbers
 // that do not add up, names that lead out of the folder.
 DatasetInfo read_dataset_info(const fs::path& folder);
+// The same for the text of a dataset.json; name is for messages.
+DatasetInfo parse_dataset_info(const std::string& text, const std::string& name);
 
 }  // namespace paceline

@@ -16,15 +16,16 @@ constexpr unsigned kKeeping = 160;
 constexpr unsigned kOpposite = 154;
 // How many reviews have a sentence whose words alone give the verdict away, in 256ths.
 constexpr unsigned kPlain = 96;
-constexpr unsigned kBrief = 16;
-constexpr unsigned kTypo = 2;
+// How often a statement takes the shortest form, and a word a slip of the finger, in 256ths.
+constexpr unsigned kBrief = 16, kTypo = 2;
+// In words.
+constexpr unsigned kLongestGap = 8, kLongestSentence = 16, kLongestPlain = 6;
+
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 bool needs_an(std::string_view word) {
   return std::string_view("aeiouAEIOU").find(word[0]) != std::string_view::npos && !word.starts_with("us");
 }
-
-constexpr unsigned kLongestGap = 8, kLongestSentence = 16, kLongestPlain = 6;
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "data/generate/lexicon.h"
 
+#include <algorithm>
+
 #include "data/generate/words.h"
 
 namespace paceline {

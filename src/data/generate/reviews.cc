@@ -3,6 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -36,7 +39,8 @@ class PartialFile {
   // A file of that name that appeared meanwhile is left alone.
   void place() {
     check_place(goal_);
-    fs::rename(writer_.path(), goal_);
+    if (rename(writer_.path().c_str(), goal_.c_str()) != 0)
+      work_error("{}: renaming into place failed: {}", goal_.string(), std::strerror(errno));
     placed_ = true;
     sync_directory(goal_.has_parent_path() ? goal_.parent_path() : fs::path("."));
   }

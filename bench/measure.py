@@ -1,0 +1,43 @@
+"""Shared by the benchmarks: run a command, and know its wall time and peak memory."""
+import os
+import resource
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROGRAM = os.path.join(ROOT, "paceline")
+BUILT = os.path.join(ROOT, "build", "release", "bin", "paceline")
+
+
+def run(command, quiet=True, **kwargs):
+    """Runs a command to its end; returns (seconds, peak resident MiB, stdout). Leaves on failure."""
+    started = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE if quiet else None, **kwargs)
+    out, err = [], b""
+    import threading
+    reader = threading.Thread(target=lambda: out.append(process.stdout.read()))
+    reader.start()
+    if quiet:
+        err = process.stderr.read()
+    reader.join()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.monotonic() - started
+    if process.returncode != 0:
+        sys.stderr.write(err.decode(errors="replace"))
+        sys.exit(f"failed with {process.returncode}: {' '.join(command)}")
+    return seconds, usage.ru_maxrss / 1024, out[0].decode()
+
+
+def build():
+    """Makes sure that the release build is there and current."""
+    subprocess.run([PROGRAM, "--version"], check=True, stdout=subprocess.DEVNULL)
+
+
+def data_folder():
+    """Where the real data lies: PACELINE_DATA, or shared/data beside the project."""
+    folder = os.environ.get("PACELINE_DATA", os.path.join(os.path.dirname(ROOT), "shared", "data"))
+    if not os.path.isdir(folder):
+        sys.exit(f"{folder}: no data there; set PACELINE_DATA to a folder with imdb/train.csv.gz")
+    return folder
