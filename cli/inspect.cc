@@ -36,14 +36,21 @@ class Inspect final : public Command {
       print_json(to_json(info));
       return 0;
     }
-    fmt::print("{}", dataset_summary(info, path_));
-    if (rows_ == 0) return 0;
+    fmt::print("{}{}", dataset_summary(info, path_), rows_ == 0 ? "" : rows_text(info));
+    return 0;
+  }
+
+  std::string rows_text(const DatasetInfo& info) const {
     const Vocabulary words = Vocabulary::load(fs::path(path_) / info.tokenizer.vocabulary);
+    if (words.size() != info.tokenizer.vocabulary_size)
+      input_error("{}: its vocabulary has {} words, dataset.json says {}", path_, words.size(), info.tokenizer.vocabulary_size);
     SplitReader reader(path_, info, split_);
     Rows rows;
     reader.read(0, std::min(rows_, reader.rows()), rows);
-    for (size_t i = 0; i < rows.size(); ++i) fmt::print("\n[{}] {}\n", label_text(info, rows, i), text_of(words, rows.row(i)));
-    return 0;
+    std::string text;
+    for (size_t i = 0; i < rows.size(); ++i)
+      text += fmt::format("\n[{}] {}\n", label_text(info, rows, i), text_of(words, rows.row(i)));
+    return text;
   }
 
   static std::string label_text(const DatasetInfo& info, const Rows& rows, size_t row) {

@@ -18,5 +18,5 @@ if(NOT TARGET yaml-cpp::yaml-cpp)
 endif()
 
 if(PACELINE_ENGINE)
-  find_package(LibTorch REQUIRED)
+  find_package(LibTorch 2.7 REQUIRED)
 endif()

@@ -1,4 +1,5 @@
-# What the scripts share: messages, the status line, the lock. Sourced, never run.
+# What the scripts share: messages, the status line, the lock. Sourced, never run; root is the source tree.
+# shellcheck shell=bash disable=SC2154
 # Everything here goes to stderr, so that stdout stays the program's.
 
 say() { printf 'paceline: %s\n' "$*" >&2; }

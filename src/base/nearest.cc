@@ -47,7 +47,7 @@ std::string nearest_name(std::string_view wanted, std::span<const std::string> n
     if (name.size() > longest) continue;
     const size_t distance = edit_distance(goal, folded(name));
     const size_t close = std::max<size_t>(std::min(wanted.size(), name.size()) > 1 ? 1 : 0,
-                                          std::max(wanted.size(), name.size()) / 3);
+                                          (std::max(wanted.size(), name.size()) + 1) / 3);
     if (distance <= close && (nearest == nullptr || distance < nearest_distance)) {
       nearest = &name;
       nearest_distance = distance;

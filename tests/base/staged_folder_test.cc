@@ -3,29 +3,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../scratch.h"
 #include "base/error.h"
 #include "base/files.h"
 
 namespace paceline {
 namespace {
 
-class Staged : public ::testing::Test {
+class Staged : public Scratch {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() /
-              fmt::format("paceline-staged-{}-{}", getpid(),
-                          ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    goal_ = folder_ / "out";
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::vector<std::string> names() const {
-    std::vector<std::string> out;
-    for (const auto& entry : fs::directory_iterator(folder_)) out.push_back(entry.path().filename());
-    std::sort(out.begin(), out.end());
-    return out;
-  }
   // What the user is told when the folder cannot be staged; "" when it can.
   std::string refusal(const fs::path& goal) const {
     try {
@@ -35,7 +21,7 @@ class Staged : public ::testing::Test {
     }
     return "";
   }
-  fs::path folder_, goal_;
+  fs::path goal_ = folder / "out";
 };
 
 bool says(const std::string& message, std::string_view part) {
@@ -108,7 +94,7 @@ TEST_F(Staged, GoalThatExistsIsRefusedAndUntouched) {
 TEST_F(Staged, GoalMayEndInSlashesAndItsParentMustExist) {
   EXPECT_EQ(refusal(goal_ / ""), "");
   EXPECT_EQ(refusal(goal_.string() + "//"), "");
-  EXPECT_TRUE(says(refusal(folder_ / "no/out"), "there is no folder " + (folder_ / "no").string()));
+  EXPECT_TRUE(says(refusal(folder / "no/out"), "there is no folder " + (folder / "no").string()));
   EXPECT_TRUE(says(refusal(""), "an output folder is needed"));
   EXPECT_TRUE(says(refusal("/"), "exists already"));
   EXPECT_TRUE(says(refusal("."), "exists already"));
@@ -130,19 +116,19 @@ TEST_F(Staged, FolderThatAnotherProcessIsWritingIsRefusedAndUntouched) {
   Writer other(goal_);
   ASSERT_TRUE(other.is_ready());
   EXPECT_TRUE(says(refusal(goal_), "another process is writing it right now"));
-  EXPECT_EQ(read_file(folder_ / ".out.partial/half"), "done");
+  EXPECT_EQ(read_file(folder / ".out.partial/half"), "done");
   other.end();
   EXPECT_EQ(refusal(goal_), "");
 }
 
 TEST_F(Staged, LinkOrFileInPlaceOfTheStagingFolderIsRefusedAndItsTargetUntouched) {
-  fs::create_directory(folder_ / "precious");
-  write_file_atomically(folder_ / "precious/a", "x");
-  fs::create_directory_symlink(folder_ / "precious", folder_ / ".out.partial");
+  fs::create_directory(folder / "precious");
+  write_file_atomically(folder / "precious/a", "x");
+  fs::create_directory_symlink(folder / "precious", folder / ".out.partial");
   EXPECT_TRUE(says(refusal(goal_), "is in the way"));
-  EXPECT_EQ(read_file(folder_ / "precious/a"), "x");
-  fs::remove(folder_ / ".out.partial");
-  write_file_atomically(folder_ / ".out.partial", "a file");
+  EXPECT_EQ(read_file(folder / "precious/a"), "x");
+  fs::remove(folder / ".out.partial");
+  write_file_atomically(folder / ".out.partial", "a file");
   EXPECT_TRUE(says(refusal(goal_), "is in the way"));
 }
 

@@ -11,7 +11,7 @@ class BadDataset : public Scratch {
  protected:
   void SetUp() override {
     Scratch::SetUp();
-    fs::copy(tiny().data, "data", fs::copy_options::recursive);
+    fs::copy(tiny_data(), "data", fs::copy_options::recursive);
   }
   // Overwrites one value of an array of a shard; negative: counted from its end.
   template <typename T>
@@ -32,9 +32,7 @@ class BadDataset : public Scratch {
     write_file_atomically(path, text.replace(at, from.size(), to));
   }
   void train_refuses(const Words& parts) { refuses({"train", "--data", "data", "--out", "run"}, parts); }
-  void evaluate_refuses(const Words& parts) {
-    refuses({"evaluate", tiny().run.string(), "--data", "data"}, parts);
-  }
+  void evaluate_refuses(const Words& parts) { refuses({"evaluate", tiny_run(), "--data", "data"}, parts); }
 };
 
 TEST_F(BadDataset, OfAnotherVersionIsOneSentence) {
@@ -103,8 +101,8 @@ TEST_F(BadDataset, ShardThatIsCutOrMissingOrSomethingElseIsOneSentence) {
 
 TEST_F(BadDataset, SplitThatIsEmptyIsOneSentence) {
   write("few.csv", "text,label\ngood one,1\nbad one,0\n");
-  ASSERT_EQ(run({"prepare", "--input", "few.csv", "--label", "label", "--test-share", "0", "--valid-share", "0",
-                 "--out", "few"})
+  ASSERT_EQ(run({"prepare", "--input", "few.csv", "--label", "label", "--test-share", "0", "--valid-share",
+                 "0", "--out", "few"})
                 .code,
             0);
   ASSERT_EQ(run({"train", "--data", "few", "--out", "run", "--buckets", "10"}).code, 0);
@@ -126,15 +124,15 @@ TEST_F(BadDataset, OfOtherClassesOrWordsThanTheModelsIsOneSentence) {
   };
   ASSERT_EQ(with({"--label", "label", "--out", "other"}), 0);
   ASSERT_EQ(with({"--label", "label==yes:positive,label==no:negative", "--out", "words"}), 0);
-  refuses({"evaluate", tiny().run.string(), "--data", "other"}, {"other", "classes", "negative, positive"});
-  refuses({"evaluate", tiny().run.string(), "--data", "words"}, {"words", "vocabulary", "--tokenizer-from"});
+  refuses({"evaluate", tiny_run(), "--data", "other"}, {"other", "classes", "negative, positive"});
+  refuses({"evaluate", tiny_run(), "--data", "words"}, {"words", "vocabulary", "--tokenizer-from"});
 }
 
 TEST_F(BadDataset, WrongClassWeightsAreOneSentence) {
   auto weights = [&](const char* text) {
     return Words{"train", "--data", "data", "--out", "run", "--class-weights", text};
   };
-  refuses(weights("1,2,3"), {"--class-weights", "1,2,3"});
+  refuses(weights("1,2,3"), {"--class-weights", "3 numbers for 2 classes"});
   refuses(weights("heavy"), {"--class-weights", "heavy"});
   refuses(weights("1,-2"), {"--class-weights", "-2"});
 }

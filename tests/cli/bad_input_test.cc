@@ -34,7 +34,7 @@ class BadInput : public Scratch {
 TEST_F(BadInput, MissingFileIsOneSentence) {
   refuses(prepare("none.csv"), {"none.csv", "no such file"});
   refuses(prepare("good.csv", {"--test", "none.csv"}), {"none.csv", "no such file"});
-  refuses({"predict", tiny().run.string(), "--input", "none.txt"}, {"none.txt", "no such file"});
+  refuses({"predict", tiny_run(), "--input", "none.txt"}, {"none.txt", "no such file"});
 }
 
 TEST_F(BadInput, EmptyFileIsOneSentence) {
@@ -56,7 +56,8 @@ TEST_F(BadInput, DirectoryIsOneSentence) {
 TEST_F(BadInput, MissingColumnNamesThoseThatAre) {
   refuses(prepare("good.csv", {"--text", "txet"}), {"good.csv", "txet", "text, label"});
   refuses(prepare("good.csv", {"--label", "class"}), {"good.csv", "class", "text, label"});
-  refuses(prepare("good.csv", {"--label", "stars>=4:good,stars<3:bad"}), {"good.csv", "stars", "text, label"});
+  refuses(prepare("good.csv", {"--label", "stars>=4:good,stars<3:bad"}),
+          {"good.csv", "stars", "text, label"});
 }
 
 TEST_F(BadInput, MissingJsonKeyNamesTheFirstPlace) {
@@ -158,12 +159,13 @@ TEST_F(BadInput, TruncatedGzipIsOneSentence) {
   gzclose(file);
   fs::resize_file("rows.csv.gz", fs::file_size("rows.csv.gz") - 12);
   refuses(prepare("rows.csv.gz"), {"rows.csv.gz", "truncated"});
-  refuses({"predict", tiny().run.string(), "--input", "rows.csv.gz", "--format", "table"},
+  refuses({"predict", tiny_run(), "--input", "rows.csv.gz", "--format", "table"},
           {"rows.csv.gz", "truncated"});
 }
 
 TEST_F(BadInput, UnknownFlagSuggestsTheNearest) {
-  refuses(prepare("good.csv", {"--vocabulary-sise", "9"}), {"--vocabulary-sise", "did you mean --vocabulary-size?"});
+  refuses(prepare("good.csv", {"--vocabulary-sise", "9"}),
+          {"--vocabulary-sise", "did you mean --vocabulary-size?"});
   refuses({"train", "--learning-rat", "0.1"}, {"--learning-rat", "did you mean --learning-rate?"});
   refuses({"trane"}, {"'trane'", "did you mean train?"});
   refuses({"prepare", "--qqqqqqqq"}, {"--qqqqqqqq", "--help"});
@@ -181,13 +183,15 @@ TEST_F(BadInput, UnknownKeySuggestsTheNearest) {
 TEST_F(BadInput, NumberOutOfRangeIsOneSentence) {
   refuses(prepare("good.csv", {"--vocabulary-size", "0"}), {"--vocabulary-size", "0 is out of range"});
   refuses(prepare("good.csv", {"--valid-share", "2"}), {"--valid-share", "2 is out of range", "0 to 0.9"});
-  refuses(prepare("good.csv", {"--valid-share", "0.6", "--test-share", "0.6"}), {"--valid-share", "--test-share"});
+  refuses(prepare("good.csv", {"--valid-share", "0.6", "--test-share", "0.6"}),
+          {"--valid-share", "--test-share"});
   refuses(prepare("good.csv", {"--min-count", "99999999999999999999999"}), {"--min-count", "out of range"});
   refuses(prepare("good.csv", {"--min-count", "-1"}), {"--min-count", "'-1'", "whole number"});
   refuses(prepare("good.csv", {"--min-count", "many"}), {"--min-count", "'many'"});
   refuses(prepare("good.csv", {"--set", "valid-share=nan"}), {"valid-share", "'nan'"});
   refuses({"generate", "reviews", "--rows", "0", "--out", "x"}, {"--rows", "0 is out of range"});
-  refuses({"generate", "reviews", "--rows", "5", "--noise", "0.5", "--out", "x"}, {"--noise", "0.5 is out of range"});
+  refuses({"generate", "reviews", "--rows", "5", "--noise", "0.5", "--out", "x"},
+          {"--noise", "0.5 is out of range"});
   refuses({"train", "--data", "d", "--out", "r", "--epochs", "0"}, {"--epochs", "0 is out of range"});
   refuses(prepare("good.csv", {"--format", "cvs"}), {"--format", "'cvs'", "did you mean csv?"});
 }
@@ -204,7 +208,7 @@ TEST_F(BadInput, OutputThatExistsIsOneSentenceAndStays) {
   fs::create_directory("out");
   write("out/precious", "mine");
   refuses(prepare("good.csv"), {"--out out", "exists already"});
-  refuses({"train", "--data", tiny().data.string(), "--out", "out"}, {"--out out", "exists already"});
+  refuses({"train", "--data", tiny_data(), "--out", "out"}, {"--out out", "exists already"});
   refuses({"generate", "reviews", "--rows", "5", "--out", "good.csv"}, {"--out good.csv", "exists already"});
   refuses({"quickstart", "--out", "out"}, {"--out out", "exists already"});
   EXPECT_EQ(read_file("out/precious"), "mine");
@@ -216,7 +220,7 @@ TEST_F(BadInput, OutputInAFolderThatIsNotThereIsOneSentence) {
   arguments.back() = "no/out";
   refuses(arguments, {"--out no/out", "no folder no"});
   refuses({"generate", "reviews", "--rows", "5", "--out", "no/x"}, {"--out no/x", "no folder no"});
-  refuses({"train", "--data", tiny().data.string(), "--out", "no/run"}, {"--out no/run"});
+  refuses({"train", "--data", tiny_data(), "--out", "no/run"}, {"--out no/run"});
 }
 
 TEST_F(BadInput, NamesWithControlCharactersAreStillOneLine) {
@@ -227,9 +231,11 @@ TEST_F(BadInput, PipeIsReadWholeAndOnce) {
   const Output output = run(prepare("-"), good_rows);
   ASSERT_EQ(output.code, 0) << output.err;
   EXPECT_EQ(prepared().at("inputs").at(0).at("records"), 4);
-  const Output named = run_script("cat good.csv good.csv | \"$paceline\" prepare --input /dev/stdin --label label --out two --json");
+  const Output named = run_script(
+      "cat good.csv good.csv | \"$paceline\" prepare --input /dev/stdin --label label --out two --json");
   ASSERT_EQ(named.code, 0) << named.err;
-  EXPECT_EQ(nlohmann::json::parse(named.out).at("records"), 9) << "the second header is a record like any other";
+  EXPECT_EQ(nlohmann::json::parse(named.out).at("records"), 9)
+      << "the second header is a record like any other";
 }
 
 }  // namespace

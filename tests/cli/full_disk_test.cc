@@ -57,14 +57,15 @@ class FullDisk : public Scratch {
   if (!(result).skip.empty()) GTEST_SKIP() << "a small disk cannot be mounted here: " << (result).skip
 
 TEST_F(FullDisk, PrepareSaysSoAndLeavesNothing) {
-  const Result result = on_small_disk("500k", prepare_reviews(tiny().reviews, "disk/out"));
+  const Result result = on_small_disk("500k", prepare_reviews(tiny_reviews(), "disk/out"));
   SKIP_WITHOUT_DISK(result);
   EXPECT_TRUE(is_one_sentence(result.output, 1, {"disk/", "No space left on device", "--out"}));
   EXPECT_EQ(result.left, Words{});
 }
 
 TEST_F(FullDisk, PrepareThatFailsInAShardSaysSoAndLeavesNothing) {
-  const Result result = on_small_disk("4m", prepare_reviews(tiny().reviews, "disk/out", {"--fixed-length", "2000"}));
+  const Result result =
+      on_small_disk("4m", prepare_reviews(tiny_reviews(), "disk/out", {"--fixed-length", "2000"}));
   SKIP_WITHOUT_DISK(result);
   EXPECT_TRUE(is_one_sentence(result.output, 1, {"disk/", ".h5", "No space left on device"}));
   EXPECT_EQ(result.left, Words{});
@@ -81,7 +82,7 @@ TEST_F(FullDisk, GenerateSaysSoAndLeavesNothing) {
 // A run keeps its record, which says how it ended, but no half of a model.
 TEST_F(FullDisk, TrainSaysSoAndKeepsNoHalfModel) {
   const Result result =
-      on_small_disk("2m", {"train", "--data", tiny().data.string(), "--out", "disk/run", "--buckets", "100000"});
+      on_small_disk("2m", {"train", "--data", tiny_data(), "--out", "disk/run", "--buckets", "100000"});
   SKIP_WITHOUT_DISK(result);
   EXPECT_TRUE(is_one_sentence(result.output, 1, {"disk/run", "No space left on device"}));
   for (const auto& name : result.left) {

@@ -22,14 +22,15 @@ class ModelCommands : public Scratch {
     for (std::string line; std::getline(in, line);) all.push_back(line);
     return all;
   }
-  const std::string model_ = tiny().run.string(), data_ = tiny().data.string();
+  const std::string model_ = tiny_run(), data_ = tiny_data();
 };
 
 TEST_F(ModelCommands, PredictAnswersTextFileAndLinesAlike) {
   write("lines.txt", "I love it\nWhat a waste\r\n");
   const std::string from_input = ask({"predict", model_, "--input", "lines.txt"});
   const std::string from_lines = ask({"predict", model_}, "I love it\nWhat a waste");
-  const std::string from_text = ask({"predict", model_, "--format", "tsv", "--text", "I love it", "What a waste"});
+  const std::string from_text =
+      ask({"predict", model_, "--format", "tsv", "--text", "I love it", "What a waste"});
   EXPECT_EQ(from_input, from_lines);
   EXPECT_EQ(from_input, from_text);
   ASSERT_EQ(lines(from_input).size(), 2u);
@@ -45,20 +46,24 @@ TEST_F(ModelCommands, PredictAnswersEveryLineSoThatTheyStandSideBySide) {
 TEST_F(ModelCommands, PredictShowsATableForTexts) {
   const Words table = lines(ask({"predict", model_, "--text", "I love it"}));
   ASSERT_EQ(table.size(), 3u);
-  for (const char* column : {"label", "negative", "positive", "text"}) EXPECT_TRUE(has(table[0], column)) << table[0];
+  for (const char* column : {"label", "negative", "positive", "text"})
+    EXPECT_TRUE(has(table[0], column)) << table[0];
   EXPECT_TRUE(has(table[2], "I love it"));
 }
 
 TEST_F(ModelCommands, DetailsHaveTheKeysOfTheContract) {
-  const auto answer = Json::parse(ask({"predict", model_, "--text", "I love it, qqzzqq", "--details", "--json"}));
-  for (const char* key : {"input_ids", "attention_mask", "logits", "probabilities", "label", "tokens", "text"})
+  const auto answer =
+      Json::parse(ask({"predict", model_, "--text", "I love it, qqzzqq", "--details", "--json"}));
+  for (const char* key :
+       {"input_ids", "attention_mask", "logits", "probabilities", "label", "tokens", "text"})
     EXPECT_TRUE(answer.contains(key)) << key;
   EXPECT_EQ(answer.at("tokens"), (Json{"i", "love", "it", ",", "qqzzqq"}));
   ASSERT_EQ(answer.at("input_ids").size(), 5u);
   EXPECT_EQ(answer.at("input_ids").at(4), 1) << "a word that was never seen is <unk>";
   EXPECT_EQ(answer.at("attention_mask"), (Json{1, 1, 1, 1, 1}));
   EXPECT_EQ(answer.at("logits").size(), 2u);
-  const double negative = answer.at("probabilities").at("negative"), positive = answer.at("probabilities").at("positive");
+  const double negative = answer.at("probabilities").at("negative"),
+               positive = answer.at("probabilities").at("positive");
   EXPECT_NEAR(negative + positive, 1, 1e-5);
   EXPECT_EQ(answer.at("label"), negative > positive ? "negative" : "positive");
 }
@@ -77,8 +82,8 @@ TEST_F(ModelCommands, PredictTakesTextOrInputNotBoth) {
 
 TEST_F(ModelCommands, EvaluatePutsTheNullClassifierBesideTheModel) {
   const std::string page = ask({"evaluate", model_, "--data", data_});
-  for (const char* part : {"accuracy", "precision", "recall", "macro-F1", "AUC", "this model", "always 'positive'",
-                           "true \\ predicted"})
+  for (const char* part : {"accuracy", "precision", "recall", "macro-F1", "AUC", "this model",
+                           "always 'positive'", "true \\ predicted"})
     EXPECT_TRUE(has(page, part)) << part << " in\n" << page;
   EXPECT_FALSE(has(page, "baseline"));
   const auto scores = Json::parse(ask({"evaluate", model_, "--data", data_, "--split", "valid", "--json"}));
@@ -108,7 +113,7 @@ TEST_F(ModelCommands, InspectRefusesADamagedRecord) {
   fs::create_directory("run");
   write("run/events.jsonl", "this is no event\nnor this\n");
   refuses({"inspect", "run"}, {"run/events.jsonl:1"});
-  std::string events = read_file(tiny().run / "events.jsonl");
+  std::string events = read_file(tiny_run() + "/events.jsonl");
   write("run/events.jsonl", events.substr(0, events.find('\n') + 1) + "{\"event\": \"step\", \"t\": 1}\n");
   refuses({"inspect", "run"}, {"run/events.jsonl:2"});
   write("run/events.jsonl", "{\"event\": 1}\n");
@@ -118,21 +123,23 @@ TEST_F(ModelCommands, InspectRefusesADamagedRecord) {
 // The line that a killed run was writing is cut.
 TEST_F(ModelCommands, InspectShowsARunWhoseLastLineIsCut) {
   fs::create_directory("run");
-  const std::string events = read_file(tiny().run / "events.jsonl");
+  const std::string events = read_file(tiny_run() + "/events.jsonl");
   write("run/events.jsonl", events.substr(0, events.size() * 3 / 4));
   EXPECT_TRUE(has(ask({"inspect", "run"}), "not ended"));
 }
 
 TEST_F(ModelCommands, AnotherFileIsPreparedWithTheModelsWords) {
   write("own.csv", "text,label\nI love it,positive\nWhat a waste,negative\n");
-  ask({"prepare", "--input", "own.csv", "--test", "own.csv", "--label", "label", "--tokenizer-from", model_, "--out", "own"});
+  ask({"prepare", "--input", "own.csv", "--test", "own.csv", "--label", "label", "--tokenizer-from", model_,
+       "--out", "own"});
   EXPECT_TRUE(has(ask({"evaluate", model_, "--data", "own"}), "2 samples"));
 }
 
 TEST_F(ModelCommands, QuickstartWorksTwiceInOneFolder) {
   const std::string page = ask({"quickstart", "--rows", "3000", "--out", "quick"});
-  for (const char* part : {"$ paceline generate", "$ paceline prepare", "$ paceline train", "$ paceline evaluate",
-                           "$ paceline predict", "no model can do better", "Now your own file"})
+  for (const char* part :
+       {"$ paceline generate", "$ paceline prepare", "$ paceline train", "$ paceline evaluate",
+        "$ paceline predict", "no model can do better", "Now your own file"})
     EXPECT_TRUE(has(page, part)) << part << " in\n" << page;
   EXPECT_TRUE(has(ask({"quickstart", "--rows", "3000", "--out", "quick"}), "Now your own file"));
   EXPECT_EQ(run({"inspect", "quick/run"}).code, 0);

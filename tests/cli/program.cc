@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
 
 #include "base/error.h"
 
@@ -67,8 +68,8 @@ void Process::signal(int number) const { kill(pid_, number); }
 
 bool Process::is_running() {
   siginfo_t info = {};
-  return !reaped_ &&
-         waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+  return !reaped_ && waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == 0;
 }
 
 Output Process::wait() {
@@ -150,23 +151,45 @@ Words prepare_reviews(const fs::path& reviews, const fs::path& out, const Words&
   return all;
 }
 
-const Tiny& tiny() {
-  struct Made {
-    fs::path folder = new_folder();
-    Tiny tiny = {folder / "reviews.jsonl", folder / "data", folder / "run", folder / "run" / "model"};
-    ~Made() { fs::remove_all(folder); }
-    static void check(const Output& output) {
-      if (output.code != 0) work_error("the tiny model cannot be made: {}", output.err);
-    }
-    Made() {
-      check(run({"generate", "reviews", "--rows", "1500", "--length", "12", "--out", tiny.reviews.string()}));
-      check(run(prepare_reviews(tiny.reviews, tiny.data)));
-      check(run({"train", "--data", tiny.data.string(), "--out", tiny.run.string(), "--buckets", "1000",
-                 "--epochs", "2"}));
-    }
+namespace {
+
+// The folder of what is made once per process.
+const fs::path& shared_folder() {
+  struct Folder {
+    fs::path path = new_folder();
+    ~Folder() { fs::remove_all(path); }
   };
-  static const Made made;
-  return made.tiny;
+  static const Folder folder;
+  return folder.path;
+}
+
+std::string make(const char* name, const std::function<Words(const std::string&)>& arguments) {
+  const std::string path = (shared_folder() / name).string();
+  const Output output = run(arguments(path));
+  if (output.code != 0) work_error("{} cannot be made: {}", name, output.err);
+  return path;
+}
+
+}  // namespace
+
+const std::string& tiny_reviews() {
+  static const std::string path = make("reviews.jsonl", [](const std::string& out) {
+    return Words{"generate", "reviews", "--rows", "1500", "--length", "12", "--out", out};
+  });
+  return path;
+}
+
+const std::string& tiny_data() {
+  static const std::string path =
+      make("data", [](const std::string& out) { return prepare_reviews(tiny_reviews(), out); });
+  return path;
+}
+
+const std::string& tiny_run() {
+  static const std::string path = make("run", [](const std::string& out) {
+    return Words{"train", "--data", tiny_data(), "--out", out, "--buckets", "1000", "--epochs", "2"};
+  });
+  return path;
 }
 
 }  // namespace paceline

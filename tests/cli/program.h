@@ -65,10 +65,9 @@ class Scratch : public ::testing::Test {
 };
 
 // Rows of reviews generated, prepared and trained on once per process, for tests that only read them.
-struct Tiny {
-  fs::path reviews, data, run, model;
-};
-const Tiny& tiny();
+const std::string& tiny_reviews();
+const std::string& tiny_data();
+const std::string& tiny_run();
 extern const char* const review_label;
 // Arguments of prepare for generated reviews.
 Words prepare_reviews(const fs::path& reviews, const fs::path& out, const Words& more = {});

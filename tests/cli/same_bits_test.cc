@@ -13,20 +13,23 @@ class SameBits : public Scratch {
   static std::map<std::string, std::string> files_of(const fs::path& folder) {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(folder))
-      if (entry.is_regular_file()) files[fs::relative(entry.path(), folder).string()] = read_file(entry.path());
+      if (entry.is_regular_file())
+        files[fs::relative(entry.path(), folder).string()] = read_file(entry.path());
     return files;
   }
   static void run_well(Words arguments) {
     const Output output = run(std::move(arguments));
     ASSERT_EQ(output.code, 0) << output.err;
   }
-  static std::string weights(const std::string& run_folder) { return read_file(run_folder + "/model/model.safetensors"); }
+  static std::string weights(const std::string& run_folder) {
+    return read_file(run_folder + "/model/model.safetensors");
+  }
 
   // Trains with 1, 2 and 3 executors; all models must have the same bytes, which it returns.
   static std::string train(const std::string& data, const std::string& name, Words more) {
     for (const std::string executors : {"1", "2", "3"}) {
-      Words all = {"train", "--data", data, "--out", name + executors, "--executors", executors, "--buckets", "5000",
-                   "--epochs", "2"};
+      Words all = {"train",     "--data", data,       "--out", name + executors, "--executors", executors,
+                   "--buckets", "5000",   "--epochs", "2"};
       all.insert(all.end(), more.begin(), more.end());
       run_well(all);
     }
@@ -39,7 +42,7 @@ class SameBits : public Scratch {
 };
 
 TEST_F(SameBits, TrainingDoesNotDependOnExecutors) {
-  const std::string data = tiny().data.string();
+  const std::string data = tiny_data();
   const std::string plain = train(data, "plain", {});
   const std::string seeded = train(data, "seeded", {"--seed", "99"});
   EXPECT_FALSE(plain == seeded) << "the seed changes nothing";
@@ -47,7 +50,7 @@ TEST_F(SameBits, TrainingDoesNotDependOnExecutors) {
 }
 
 TEST_F(SameBits, TrainingWithClassWeightsDoesNotDependOnExecutors) {
-  const std::string data = tiny().data.string();
+  const std::string data = tiny_data();
   const std::string balanced = train(data, "balanced", {"--class-weights", "balanced"});
   const std::string given = train(data, "given", {"--class-weights", "3.5,1", "--seed", "4"});
   EXPECT_FALSE(balanced == given);
@@ -56,7 +59,8 @@ TEST_F(SameBits, TrainingWithClassWeightsDoesNotDependOnExecutors) {
 TEST_F(SameBits, MultiLabelTrainingDoesNotDependOnExecutors) {
   std::string rows = "text,toxic,insult,threat\n";
   for (int i = 0; i < 400; ++i)
-    rows += fmt::format("word{} word{} word{},{},{},{}\n", i % 7, i % 11, i % 13, i % 2, i % 3 == 0, i % 5 == 0);
+    rows +=
+        fmt::format("word{} word{} word{},{},{},{}\n", i % 7, i % 11, i % 13, i % 2, i % 3 == 0, i % 5 == 0);
   write("rows.csv", rows);
   run_well({"prepare", "--input", "rows.csv", "--label", "toxic,insult,threat", "--out", "data"});
   train("data", "multi", {});
@@ -65,7 +69,7 @@ TEST_F(SameBits, MultiLabelTrainingDoesNotDependOnExecutors) {
 
 TEST_F(SameBits, TrainingAgainGivesTheSameBytes) {
   for (const std::string name : {"once", "again"})
-    run_well({"train", "--data", tiny().data.string(), "--out", name, "--buckets", "1000"});
+    run_well({"train", "--data", tiny_data(), "--out", name, "--buckets", "1000"});
   EXPECT_TRUE(weights("once") == weights("again"));
 }
 
@@ -87,7 +91,7 @@ TEST_F(SameBits, PrepareDoesNotDependOnExecutors) {
 }
 
 TEST_F(SameBits, PrepareFromGzipIsAsFromPlain) {
-  const std::string bytes = read_file(tiny().reviews);
+  const std::string bytes = read_file(tiny_reviews());
   fs::create_directory("packed");
   gzFile file = gzopen("packed/reviews.jsonl", "wb");
   ASSERT_EQ(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())), static_cast<int>(bytes.size()));
@@ -118,7 +122,7 @@ TEST_F(SameBits, GenerateDoesNotDependOnExecutors) {
 TEST_F(SameBits, ScoresDoNotDependOnExecutors) {
   Words outs;
   for (const std::string executors : {"1", "2", "3"}) {
-    const Output output = run({"evaluate", tiny().run.string(), "--data", tiny().data.string(), "--split", "train",
+    const Output output = run({"evaluate", tiny_run(), "--data", tiny_data(), "--split", "train",
                                "--executors", executors, "--json"});
     ASSERT_EQ(output.code, 0) << output.err;
     outs.push_back(output.out);

@@ -3,7 +3,7 @@
 
 #include "data/batch/batches.h"
 #include "data/dataset/shard_writer.h"
-#include "scratch.h"
+#include "../scratch.h"
 
 namespace paceline {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/random.h"
-#include "scratch.h"
+#include "../scratch.h"
 
 namespace paceline {
 namespace {

@@ -4,7 +4,7 @@
 #include "../fuzz/dataset_target.h"
 #include "../fuzz/records_target.h"
 #include "base/files.h"
-#include "scratch.h"
+#include "../scratch.h"
 
 namespace paceline {
 namespace {

@@ -11,7 +11,7 @@
 #include "data/prepare/shuffle.h"
 #include "data/prepare/word_counts.h"
 #include "data/text/vocabulary.h"
-#include "scratch.h"
+#include "../scratch.h"
 
 namespace paceline {
 namespace {

@@ -1,5 +1,7 @@
 #include "data/dataset/hdf5.h"
 
+#include <cerrno>
+#include <cstring>
 #include <string_view>
 
 #include "base/error.h"
@@ -26,6 +28,14 @@ std::string hdf5_reason() {
     return reason.substr(0, reason.find('\''));
   }
   return reason.substr(0, reason.find_first_of("\n"));
+}
+
+void fail_writing(hid_t file, const char* array) {
+  const std::string reason = hdf5_reason();
+  char name[4096] = "a shard";
+  H5Fget_name(file, name, sizeof name);
+  work_error("{}: writing '{}' failed: {}{}", name, array, reason,
+             reason == std::strerror(ENOSPC) ? "; free some space or choose another place with --out" : "");
 }
 
 Hdf5Id create_hdf5(const fs::path& path) {
@@ -85,7 +95,7 @@ void write_array(const Hdf5Id& file, const char* name, hid_t file_type, hid_t me
   bool empty = false;
   for (hsize_t extent : shape) empty = empty || extent == 0;
   if (!dataset.valid() || (!empty && H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0))
-    work_error("writing '{}' of a data set shard failed: {}", name, hdf5_reason());
+    fail_writing(file, name);
 }
 
 }  // namespace paceline

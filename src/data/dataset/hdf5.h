@@ -36,6 +36,8 @@ class Hdf5Id {
 void quiet_hdf5();
 // The reason of HDF5's last failure, in its words.
 std::string hdf5_reason();
+// Throws WorkError that names the file, the array and the reason of the last failure.
+[[noreturn]] void fail_writing(hid_t file, const char* array);
 
 // A new file whose bytes do not depend on time or library version.
 Hdf5Id create_hdf5(const fs::path& path);

@@ -52,7 +52,7 @@ void SplitWriter::write_fixed_matrix(int64_t file) const {
     Hdf5Id memory(H5Screate_simple(2, extent, nullptr), H5Sclose);
     H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, extent, nullptr);
     if (H5Dwrite(dataset, H5T_NATIVE_UINT32, memory, space, H5P_DEFAULT, values.data()) < 0)
-      work_error("writing the fixed-length matrix failed: {}", hdf5_reason());
+      fail_writing(file, "fixed");
   }
 }
 

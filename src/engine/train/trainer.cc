@@ -177,7 +177,8 @@ TrainResult train(const TrainOptions& options, Progress& progress) {
     }
   } catch (const std::exception& problem) {
     run.log->error("step {}: {}", run.result.steps, problem.what());
-    run.events->add("end", {{"status", "failed"}, {"step", run.result.steps}, {"reason", problem.what()}});
+    const bool asked = dynamic_cast<const Interrupted*>(&problem) != nullptr;
+    run.events->add("end", {{"status", asked ? "interrupted" : "failed"}, {"step", run.result.steps}, {"reason", problem.what()}});
     throw;
   }
   progress.end();

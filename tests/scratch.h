@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "base/files.h"
 
@@ -22,6 +25,13 @@ class Scratch : public testing::Test {
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(folder / name, std::ios::binary) << text;
     return (folder / name).string();
+  }
+  // Everything that lies in the folder, hidden or not.
+  std::vector<std::string> names() const {
+    std::vector<std::string> out;
+    for (const auto& entry : fs::directory_iterator(folder)) out.push_back(entry.path().filename());
+    std::sort(out.begin(), out.end());
+    return out;
   }
   fs::path folder;
 };

@@ -1,0 +1,47 @@
+// The Python of our pages and examples opens what the program writes.
+#include "code_blocks.h"
+#include "program.h"
+
+namespace paceline {
+namespace {
+
+// A Python that has the module; "" when there is none.
+std::string python_with(const std::string& module) {
+  for (const char* python : {"python3", "/usr/bin/python3"})
+    if (Process({python, "-c", "import " + module}).wait().code == 0) return python;
+  return "";
+}
+
+class Python : public Scratch {};
+
+TEST_F(Python, TenLinesOfThePageOpenADataSet) {
+  const std::string python = python_with("h5py");
+  if (python.empty()) GTEST_SKIP() << "no Python with h5py here (python3-h5py)";
+  const auto blocks = code_blocks("docs/formats/dataset.md", "python");
+  ASSERT_EQ(blocks.size(), 1u);
+  EXPECT_EQ(std::count(blocks[0].begin(), blocks[0].end(), '\n'), 10);
+  write("my.csv", "text,label\nso good,yes\nso bad,no\n");
+  ASSERT_EQ(run({"prepare", "--input", "my.csv", "--label", "label", "--min-count", "1", "--valid-share", "0",
+                 "--test-share", "0", "--out", "my-data"})
+                .code,
+            0);
+  const Output output = Process({python, "-c", blocks[0]}).wait();
+  EXPECT_EQ(output.code, 0) << output.err;
+  EXPECT_TRUE(has(output.out, "yes so good\n") && has(output.out, "no so bad\n")) << output.out;
+}
+
+TEST_F(Python, ReaderOfNgramModelsComputesTheSameLogits) {
+  const std::string python = python_with("numpy");
+  if (python.empty()) GTEST_SKIP() << "no Python with NumPy here (python3-numpy)";
+  const Output answers = run({"predict", tiny_run(), "--text", "It broke, what a waste of money.", "--text",
+                              "not bad at all", "--text", "", "--details", "--pad-to", "6", "--json"});
+  ASSERT_EQ(answers.code, 0) << answers.err;
+  write("answers.jsonl", answers.out);
+  const std::string reader = PACELINE_SOURCE_DIR "/examples/read_ngram.py";
+  const Output output = Process({python, reader, tiny_run() + "/model", "answers.jsonl"}).wait();
+  EXPECT_EQ(output.code, 0) << output.out << output.err;
+  EXPECT_TRUE(has(output.out, "3 answers")) << output.out;
+}
+
+}  // namespace
+}  // namespace paceline
