@@ -72,15 +72,17 @@ compdef _paceline paceline
 std::string fish_script() {
   std::string out = "# paceline completion fish > ~/.config/fish/completions/paceline.fish\n";
   for (const auto& entry : commands()) {
-    out += fmt::format("complete -c paceline -n __fish_use_subcommand -a {} -d '{}'\n", entry.name, entry.summary);
+    out += fmt::format("complete -c paceline -n __fish_use_subcommand -a {} -d '{}'\n", entry.name,
+                       entry.summary);
     FieldTable table;
     entry.make()->declare(table);
     for (const auto& field : table.fields()) {
       if (field.positional) continue;
       std::string choices;
       for (const auto& choice : field.choices) choices += (choices.empty() ? "" : " ") + choice;
-      out += fmt::format("complete -c paceline -n '__fish_seen_subcommand_from {}' -l {}{}{}\n", entry.name, field.name,
-                         field.takes_value() ? " -r" : "", choices.empty() ? "" : fmt::format(" -a '{}'", choices));
+      out += fmt::format("complete -c paceline -n '__fish_seen_subcommand_from {}' -l {}{}{}\n", entry.name,
+                         field.name, field.takes_value() ? " -r" : "",
+                         choices.empty() ? "" : fmt::format(" -a '{}'", choices));
     }
   }
   return out;

@@ -17,13 +17,15 @@ class Evaluate final : public Command {
     table.text("data", &data_, "Data set to score on.").named("DATASET").need();
     table.text("split", &split_, "Part of the data set.").one_of({"train", "valid", "test"});
     table.flag("baseline", &baseline_, "Also train ngram on the data set's split train, and show it beside.");
-    table.integer("executors", &executors_, 0, 4096, "Threads; 0: all usable cores. The scores do not depend on it.");
+    table.integer("executors", &executors_, 0, 4096,
+                  "Threads; 0: all usable cores. The scores do not depend on it.");
     declare_json(table, &json_);
   }
 
   int run() override {
     TerminalProgress progress;
-    const EvaluateResult result = engine().evaluate(model_, data_, split_, static_cast<unsigned>(executors_), progress);
+    const EvaluateResult result =
+        engine().evaluate(model_, data_, split_, static_cast<unsigned>(executors_), progress);
     std::optional<Scores> baseline;
     if (baseline_) baseline = baseline_scores(progress);
     if (json_) {

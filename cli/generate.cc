@@ -13,10 +13,15 @@ class Generate final : public Command {
     table.group("What");
     table.positional("what", &what_, "Kind of data.").one_of({"reviews"}).named("WHAT").need();
     table.integer("rows", &options_.rows, 1, uint64_t{1} << 40, "Rows to write.").need();
-    table.integer("seed", &options_.seed, 0, UINT32_MAX, "The same seed gives the same bytes on any machine.");
-    table.text("out", &out_, "File to write; OUT.facts.json says beside it how good a model can be.").named("PATH").need();
-    table.text("format", &format_, "Format; auto: by the name's ending, else jsonl.").one_of({"auto", "jsonl", "csv"});
-    table.text("length", &options_.length, "Words a review: a median (25) or a range (3-8); the default has a long tail, median 40.");
+    table.integer("seed", &options_.seed, 0, UINT32_MAX,
+                  "The same seed gives the same bytes on any machine.");
+    table.text("out", &out_, "File to write; OUT.facts.json says beside it how good a model can be.")
+        .named("PATH")
+        .need();
+    table.text("format", &format_, "Format; auto: by the name's ending, else jsonl.")
+        .one_of({"auto", "jsonl", "csv"});
+    table.text("length", &options_.length,
+               "Words a review: a median (25) or a range (3-8); the default has a long tail, median 40.");
     table.real("negative", &options_.negative, 0.01, 0.99, "Share of negative reviews.");
     table.real("noise", &options_.noise, 0, 0.49, "Share of labels that contradict their text.");
     table.integer("executors", &executors_, 0, 4096, "Threads; 0: all cores. The bytes do not depend on it.");
@@ -30,8 +35,12 @@ class Generate final : public Command {
     TerminalProgress progress;
     const ReviewFacts facts = generate_reviews(options_, progress);
     if (json_) {
-      print_json({{"out", out_}, {"rows", facts.rows}, {"bytes", facts.bytes}, {"words", facts.words},
-                  {"longest", facts.longest}, {"null_accuracy", facts.null_accuracy},
+      print_json({{"out", out_},
+                  {"rows", facts.rows},
+                  {"bytes", facts.bytes},
+                  {"words", facts.words},
+                  {"longest", facts.longest},
+                  {"null_accuracy", facts.null_accuracy},
                   {"best_possible_accuracy", facts.best_possible_accuracy}});
       return 0;
     }

@@ -27,7 +27,8 @@ class Inspect final : public Command {
     if (fs::exists(folder / "dataset.json", ignored)) return inspect_dataset();
     if (fs::exists(folder / "events.jsonl", ignored)) return inspect_run();
     if (fs::exists(folder / "config.json", ignored)) return inspect_model();
-    input_error("{}: neither a data set (dataset.json), a run (events.jsonl) nor a model (config.json)", path_);
+    input_error("{}: neither a data set (dataset.json), a run (events.jsonl) nor a model (config.json)",
+                path_);
   }
 
   int inspect_dataset() {
@@ -43,7 +44,8 @@ class Inspect final : public Command {
   std::string rows_text(const DatasetInfo& info) const {
     const Vocabulary words = Vocabulary::load(fs::path(path_) / info.tokenizer.vocabulary);
     if (words.size() != info.tokenizer.vocabulary_size)
-      input_error("{}: its vocabulary has {} words, dataset.json says {}", path_, words.size(), info.tokenizer.vocabulary_size);
+      input_error("{}: its vocabulary has {} words, dataset.json says {}", path_, words.size(),
+                  info.tokenizer.vocabulary_size);
     SplitReader reader(path_, info, split_);
     Rows rows;
     reader.read(0, std::min(rows_, reader.rows()), rows);
@@ -75,9 +77,11 @@ class Inspect final : public Command {
       return 0;
     }
     Table table({"key", "value"});
-    for (const auto& [key, value] : config.items()) table.add({key, value.is_string() ? value.get<std::string>() : value.dump()});
+    for (const auto& [key, value] : config.items())
+      table.add({key, value.is_string() ? value.get<std::string>() : value.dump()});
     std::error_code ignored;
-    table.add({"model.safetensors", human_bytes(fs::file_size(fs::path(path_) / "model.safetensors", ignored))});
+    table.add(
+        {"model.safetensors", human_bytes(fs::file_size(fs::path(path_) / "model.safetensors", ignored))});
     fmt::print("{}", table.text());
     return 0;
   }
@@ -86,21 +90,26 @@ class Inspect final : public Command {
     Json summary = {{"run", path_}};
     uint64_t steps = 0;
     Table evaluations({"step", "split", "accuracy", "macro-F1", "loss", "best"});
-    read_events(fs::path(path_) / "events.jsonl", [&](const nlohmann::json& event) {
+    read_events(fs::path(path_) / "events.jsonl", [&](const Json& event) {
       const std::string kind = event.at("event");
       if (kind == "run") summary["started"] = event.value("started", "");
       if (kind == "config") summary["config"] = event.at("config");
-      if (kind == "data") summary["data"] = {{"path", event.at("path")}, {"fingerprint", event.at("fingerprint")}, {"rows", event.at("rows")}};
+      if (kind == "data")
+        summary["data"] = {
+            {"path", event.at("path")}, {"fingerprint", event.at("fingerprint")}, {"rows", event.at("rows")}};
       if (kind == "step") {
         steps = event.at("step");
-        summary["last_step"] = {{"step", event.at("step")}, {"loss", event.at("loss")}, {"learning_rate", event.at("learning_rate")}};
+        summary["last_step"] = {{"step", event.at("step")},
+                                {"loss", event.at("loss")},
+                                {"learning_rate", event.at("learning_rate")}};
       }
       if (kind == "evaluation") {
         const auto& scores = event.at("scores");
         evaluations.add({event.at("step"), event.at("split"), scores.at("accuracy"), scores.at("macro_f1"),
-                         scores.value("mean_loss", nlohmann::json()), event.at("best").get<bool>() ? "best" : ""});
+                         scores.value("mean_loss", Json()), event.at("best").get<bool>() ? "best" : ""});
       }
-      if (kind == "resources") summary["peak_memory"] = human_bytes(event.at("peak_rss_bytes").get<uint64_t>());
+      if (kind == "resources")
+        summary["peak_memory"] = human_bytes(event.at("peak_rss_bytes").get<uint64_t>());
       if (kind == "end") summary["end"] = event;
       return true;
     });
@@ -110,10 +119,12 @@ class Inspect final : public Command {
       return 0;
     }
     const Json end = summary.value("end", Json{{"status", "not ended: still running, or killed"}});
-    fmt::print("{}: started {}, {} (step {})\n\n", path_, summary.value("started", "?"), end.value("status", ""), with_commas(steps));
+    fmt::print("{}: started {}, {} (step {})\n\n", path_, summary.value("started", "?"),
+               end.value("status", ""), with_commas(steps));
     Table config({"key", "value"});
     const Json keys = summary.value("config", Json::object());
-    for (const auto& [key, value] : keys.items()) config.add({key, value});
+    for (const auto& [key, value] : keys.items())
+      config.add({key, value.is_string() ? value.get<std::string>() : value.dump()});
     fmt::print("{}", config.text());
     if (evaluations.size() > 0) fmt::print("\n{}", evaluations.text());
     return 0;

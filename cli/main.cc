@@ -15,7 +15,8 @@ namespace paceline::cli {
 
 std::span<const CommandEntry> commands() {
   static const CommandEntry table[] = {
-      {"quickstart", "Generate, prepare, train, evaluate and predict: the whole flow in two minutes.", make_quickstart},
+      {"quickstart", "Generate, prepare, train, evaluate and predict: the whole flow in two minutes.",
+       make_quickstart},
       {"doctor", "What this machine can do, and what to fix.", make_doctor},
       {"generate", "Write practice data whose best possible score is known.", make_generate},
       {"prepare", "Turn text files into a data set (HDF5).", make_prepare},
@@ -110,7 +111,7 @@ int main(int argc, char** argv) {
   } catch (const paceline::InputError& error) {
     return complain(error.what(), 2);
   } catch (const paceline::Interrupted& error) {
-    return complain("interrupted, nothing half-written was left behind", 128 + error.signal());
+    return complain("interrupted", 128 + error.signal());
   } catch (const std::bad_alloc&) {
     return complain("out of memory", 1);
   } catch (const std::system_error& error) {

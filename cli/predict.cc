@@ -19,7 +19,8 @@ class Predict final : public Command {
   void declare(FieldTable& table) override {
     table.group("What");
     table.positional("model", &model_, "A model, or a run (then its best model).").named("MODEL|RUN").need();
-    table.list("text", &texts_, "Text to label; without it a file, or the lines of standard input.").named("TEXT");
+    table.list("text", &texts_, "Text to label; without it a file, or the lines of standard input.")
+        .named("TEXT");
     table.text("input", &input_, "File with a text a line (plain, gzip or zstd).").named("PATH");
     table.text("format", &format_, "How the answers are written; auto: a table on a terminal, else tsv.")
         .one_of({"auto", "table", "tsv", "jsonl"});
@@ -30,7 +31,10 @@ class Predict final : public Command {
 
   int run() override {
     predictor_ = engine().open_predictor(model_);
-    format_ = json_ ? "jsonl" : format_ != "auto" ? format_ : isatty(STDOUT_FILENO) == 1 || !texts_.empty() ? "table" : "tsv";
+    format_ = json_                                           ? "jsonl"
+              : format_ != "auto"                             ? format_
+              : isatty(STDOUT_FILENO) == 1 || !texts_.empty() ? "table"
+                                                              : "tsv";
     if (!texts_.empty() && !input_.empty()) input_error("--text and --input: give one of them");
     for (const auto& text : texts_) answer(text);
     if (texts_.empty()) answer_lines();
@@ -45,7 +49,8 @@ class Predict final : public Command {
     for (bool more = true, first = true; more; first = false) {
       throw_if_interrupted();
       const size_t had = bytes.size();
-      if (had > max_line_bytes) input_error("a line of the input is longer than {}", human_bytes(max_line_bytes));
+      if (had > max_line_bytes)
+        input_error("a line of the input is longer than {}", human_bytes(max_line_bytes));
       bytes.resize(had + (size_t{1} << 16));
       const size_t got = source->read(std::span(bytes).subspan(had));
       bytes.resize(had + got);
@@ -99,7 +104,8 @@ class Predict final : public Command {
       out["attention_mask"] = padded(std::vector<uint32_t>(p.ids.size(), 1));
       out["logits"] = p.logits;
     }
-    for (size_t c = 0; c < p.probabilities.size(); ++c) out["probabilities"][predictor_->classes()[c]] = p.probabilities[c];
+    for (size_t c = 0; c < p.probabilities.size(); ++c)
+      out["probabilities"][predictor_->classes()[c]] = p.probabilities[c];
     if (predictor_->multi_label()) {
       out["label"] = Json::array();
       for (uint32_t c : p.labels) out["label"].push_back(predictor_->classes()[c]);
@@ -139,7 +145,8 @@ class Predict final : public Command {
   void print_details(std::string_view text, const Prediction& p) {
     fmt::print("text   {}\nlabel  {}\n\n", text, label_text(p));
     Table classes({"class", "logit", "probability"});
-    for (size_t c = 0; c < p.logits.size(); ++c) classes.add({predictor_->classes()[c], p.logits[c], p.probabilities[c]});
+    for (size_t c = 0; c < p.logits.size(); ++c)
+      classes.add({predictor_->classes()[c], p.logits[c], p.probabilities[c]});
     fmt::print("{}\n", classes.text());
     Table tokens({"position", "token", "id", "mask"});
     const std::vector<uint32_t> ids = padded(p.ids);

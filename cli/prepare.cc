@@ -16,34 +16,49 @@ class Prepare final : public Command {
     table.list("input", &o.input, "Files to read: plain, gzip or zstd.").named("PATH…").need();
     table.list("valid", &o.valid, "Files for the split valid.").named("PATH…");
     table.list("test", &o.test, "Files for the split test.").named("PATH…");
-    table.text("format", &o.format, "Format of all files; text: a line is a text.").one_of({"csv", "tsv", "jsonl", "text"});
-    table.text("quoting", &o.quoting, "Whether fields may be quoted; auto: in csv, not in tsv.").one_of({"auto", "quoted", "raw"});
-    table.list("columns", &o.columns, "Names of the columns of csv or tsv files that have no header.").named("NAME…");
+    table.text("format", &o.format, "Format of all files; text: a line is a text.")
+        .one_of({"csv", "tsv", "jsonl", "text"});
+    table.text("quoting", &o.quoting, "Whether fields may be quoted; auto: in csv, not in tsv.")
+        .one_of({"auto", "quoted", "raw"});
+    table.list("columns", &o.columns, "Names of the columns of csv or tsv files that have no header.")
+        .named("NAME…");
     table.text("text", &o.text, "Column with the text.").named("COLUMN");
-    table.text("label", &o.label,
-               "Column with the class; or columns with 0 or 1 (toxic,insult); or rules "
-               "(overall>=4:positive,overall<=2:negative); nothing: no labels.")
+    table
+        .text("label", &o.label,
+              "Column with the class; or columns with 0 or 1 (toxic,insult); or rules "
+              "(overall>=4:positive,overall<=2:negative); nothing: no labels.")
         .named("COLUMN|RULE");
     table.text("out", &o.out, "Folder of the data set; it must not exist yet.").named("DATASET").need();
     table.group("Words");
     table.text("tokenizer", &o.tokenizer, "How a text becomes tokens.").one_of({"word"});
-    table.text("tokenizer-from", &o.tokenizer_from, "Take the vocabulary of this data set, run or model.").named("DATASET|MODEL");
-    table.integer("vocabulary-size", &o.vocabulary_size, 1, uint64_t{1} << 23, "Most frequent words that get an id.");
-    table.integer("min-count", &o.min_count, 1, uint64_t{1} << 40, "Words that occur less often are unknown.");
+    table.text("tokenizer-from", &o.tokenizer_from, "Take the vocabulary of this data set, run or model.")
+        .named("DATASET|MODEL");
+    table.integer("vocabulary-size", &o.vocabulary_size, 1, uint64_t{1} << 23,
+                  "Most frequent words that get an id.");
+    table.integer("min-count", &o.min_count, 1, uint64_t{1} << 40,
+                  "Words that occur less often are unknown.");
     table.flag("keep-html", &o.keep_html, "Leave HTML tags and entities as they are.");
-    table.text("invalid-utf8", &o.invalid_utf8, "What happens to broken characters.").one_of({"replace", "reject"});
+    table.text("invalid-utf8", &o.invalid_utf8, "What happens to broken characters.")
+        .one_of({"replace", "reject"});
     table.group("Rows");
     table.flag("deduplicate", &o.deduplicate, "Keep only the first of equal texts in a split.");
-    table.real("valid-share", &o.valid_share, 0, 0.9, "Share of the texts that goes to the split valid, when no --valid is given.");
-    table.real("test-share", &o.test_share, 0, 0.9, "Share of the texts that goes to the split test, when no --test is given.");
-    table.integer("fixed-length", &o.fixed_length, 0, 1 << 20, "Also write a matrix of this many ids a row, cut or padded with 0.");
-    table.integer("executors", &o.executors, 0, 4096, "Threads; 0: all usable cores. The bytes do not depend on it.").unrecorded();
+    table.real("valid-share", &o.valid_share, 0, 0.9,
+               "Share of the texts that goes to the split valid, when no --valid is given.");
+    table.real("test-share", &o.test_share, 0, 0.9,
+               "Share of the texts that goes to the split test, when no --test is given.");
+    table.integer("fixed-length", &o.fixed_length, 0, 1 << 20,
+                  "Also write a matrix of this many ids a row, cut or padded with 0.");
+    table
+        .integer("executors", &o.executors, 0, 4096,
+                 "Threads; 0: all usable cores. The bytes do not depend on it.")
+        .unrecorded();
     declare_json(table, &json_);
   }
 
   int run() override {
     for (const auto& field : table_->fields())
-      if (field.recorded && field.name != "out" && field.is_set) options_.record[field.name] = field.value_text();
+      if (field.recorded && field.name != "out" && field.is_set)
+        options_.record[field.name] = field.value_json();
     TerminalProgress progress;
     const PrepareResult result = prepare(options_, progress);
     if (json_) {

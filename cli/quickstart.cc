@@ -17,7 +17,8 @@ constexpr const char* rule = "overall>=4:positive,overall<=2:negative";
 class Quickstart final : public Command {
   void declare(FieldTable& table) override {
     table.group("What");
-    table.text("out", &out_, "Folder for everything it makes; one of an earlier quickstart is replaced.").named("FOLDER");
+    table.text("out", &out_, "Folder for everything it makes; one of an earlier quickstart is replaced.")
+        .named("FOLDER");
     table.integer("rows", &rows_, 2000, 10000000, "Reviews to generate.");
     table.integer("seed", &seed_, 0, UINT32_MAX, "Chooses the random numbers.");
   }
@@ -75,7 +76,8 @@ class Quickstart final : public Command {
     options.label = rule;
     options.out = in("data").string();
     heading(2, "Text to a data set of numbers",
-            fmt::format("prepare --input {} --format jsonl --text reviewText --label \"{}\" --out {}", options.input[0], rule, options.out));
+            fmt::format("prepare --input {} --format jsonl --text reviewText --label \"{}\" --out {}",
+                        options.input[0], rule, options.out));
     TerminalProgress progress;
     fmt::print("{}", dataset_summary(prepare(options, progress).info, options.out));
   }
@@ -85,21 +87,27 @@ class Quickstart final : public Command {
     options.data = in("data").string();
     options.out = in("run").string();
     options.seed = seed_;
-    heading(3, "Train a classifier", fmt::format("train --data {} --model ngram --out {}", options.data, options.out));
+    heading(
+        3, "Train a classifier",
+        fmt::format("train --data {} --model ngram --seed {} --out {}", options.data, seed_, options.out));
     TerminalProgress progress;
     const TrainResult result = engine().train(options, progress);
-    fmt::print("{} steps in {:.1f} s, model in {}/model\n", with_commas(result.steps), result.seconds, options.out);
+    fmt::print("{} steps in {:.1f} s, model in {}/model\n", with_commas(result.steps), result.seconds,
+               options.out);
   }
 
   Scores evaluate(const ReviewFacts& facts) {
-    heading(4, "How good is it?", fmt::format("evaluate {} --data {}", in("run").string(), in("data").string()));
+    heading(4, "How good is it?",
+            fmt::format("evaluate {} --data {}", in("run").string(), in("data").string()));
     TerminalProgress progress;
     const Scores scores = engine().evaluate(in("run"), in("data"), "test", 0, progress).scores;
     fmt::print("{}", scores_page(scores, std::nullopt));
-    fmt::print("\n{:.1f} % right; always the same answer gives {:.1f} %, and no model can do better than {:.1f} % on average,\n"
-               "because {:.0f} % of the labels contradict their text on purpose.\n",
-               scores.accuracy * 100, scores.null_classifier.accuracy * 100, facts.best_possible_accuracy * 100,
-               (1 - facts.best_possible_accuracy) * 100);
+    fmt::print(
+        "\n{:.1f} % right; always the same answer gives {:.1f} %, and no model can do better than {:.1f} % "
+        "on average,\n"
+        "because {:.0f} % of the labels contradict their text on purpose.\n",
+        scores.accuracy * 100, scores.null_classifier.accuracy * 100, facts.best_possible_accuracy * 100,
+        (1 - facts.best_possible_accuracy) * 100);
     return scores;
   }
 

@@ -21,8 +21,10 @@ std::string scores_page(const Scores& scores, const std::optional<Scores>& basel
   add_model(models, "this model", scores);
   if (baseline) add_model(models, "ngram baseline", *baseline);
   const auto& null = scores.null_classifier;
-  models.add({fmt::format("always '{}'", null.predicts), null.accuracy, Cell(), Cell(), null.macro_f1, Cell(), Cell()});
-  std::string out = fmt::format("{} samples\n\n{}\n{}", with_commas(scores.samples), models.text(), scores_table(scores).text());
+  models.add({fmt::format("always '{}'", null.predicts), null.accuracy, Cell(), Cell(), null.macro_f1, Cell(),
+              Cell()});
+  std::string out = fmt::format("{} samples\n\n{}\n{}", with_commas(scores.samples), models.text(),
+                                scores_table(scores).text());
   if (scores.classes.size() <= 20) out += "\n" + confusion_table(scores).text();
   for (const auto& note : scores.notes) out += "note: " + note + "\n";
   return out;

@@ -53,7 +53,8 @@ void TerminalProgress::draw(uint64_t done, std::string_view note, bool last) {
   if (total_ > 0 && !last) {
     const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
     const auto filled = static_cast<size_t>(part * 20);
-    line += fmt::format("[{}{}] {:3.0f} %  ", std::string(filled, '#'), std::string(20 - filled, '.'), part * 100);
+    line += fmt::format("[{}{}] {:3.0f} %  ", std::string(filled, '#'), std::string(20 - filled, '.'),
+                        part * 100);
   }
   line += fmt::format("{}, {}/s", amount(done), amount(static_cast<uint64_t>(rate)));
   if (last)

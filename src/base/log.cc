@@ -9,7 +9,8 @@ namespace paceline {
 
 RunLog::RunLog(const fs::path& path) {
   try {
-    logger_ = std::make_shared<spdlog::logger>("run", std::make_shared<spdlog::sinks::basic_file_sink_mt>(path.string()));
+    logger_ = std::make_shared<spdlog::logger>(
+        "run", std::make_shared<spdlog::sinks::basic_file_sink_mt>(path.string()));
   } catch (const spdlog::spdlog_ex& problem) {
     work_error("{}: {}", path.string(), problem.what());
   }

@@ -40,7 +40,8 @@ class Config : public testing::Test {
 };
 
 TEST_F(Config, FlagsSetTheirFields) {
-  EXPECT_EQ(parse({"here", "--name", "fancy", "--count=2k", "--rate", "1e-1", "--loud", "--files", "a", "b"}), Asked::run);
+  EXPECT_EQ(parse({"here", "--name", "fancy", "--count=2k", "--rate", "1e-1", "--loud", "--files", "a", "b"}),
+            Asked::run);
   EXPECT_EQ(options.place, "here");
   EXPECT_EQ(options.name, "fancy");
   EXPECT_EQ(options.count, 2000u);
@@ -115,7 +116,8 @@ TEST_F(Config, RequiredFieldsAreAskedFor) {
 TEST_F(Config, HelpNamesEveryFieldWithItsDefault) {
   const std::string help = help_text(table, "paceline try", "Tries.");
   for (const auto& field : table.fields())
-    EXPECT_NE(help.find(field.positional ? field.value_name : "--" + field.name), std::string::npos) << field.name;
+    EXPECT_NE(help.find(field.positional ? field.value_name : "--" + field.name), std::string::npos)
+        << field.name;
   EXPECT_NE(help.find("(default: 3)"), std::string::npos);
   EXPECT_NE(help.find("plain|fancy"), std::string::npos);
 }

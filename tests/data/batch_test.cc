@@ -1,9 +1,9 @@
 #include <numeric>
 #include <set>
 
+#include "../scratch.h"
 #include "data/batch/batches.h"
 #include "data/dataset/shard_writer.h"
-#include "../scratch.h"
 
 namespace paceline {
 namespace {
@@ -23,7 +23,8 @@ TEST(EpochOrder, VisitsEveryRowOnceInEveryEpoch) {
         }
         for (uint64_t place : order.step_rows(3, 1, step)) ++seen[window.at(place)];
       }
-      EXPECT_EQ(std::accumulate(seen.begin(), seen.end(), uint64_t{0}), rows) << rows << " rows, batches of " << batch;
+      EXPECT_EQ(std::accumulate(seen.begin(), seen.end(), uint64_t{0}), rows)
+          << rows << " rows, batches of " << batch;
       EXPECT_EQ(*std::max_element(seen.begin(), seen.end()), 1) << rows << " rows, batches of " << batch;
     }
 }

@@ -1,10 +1,10 @@
-#include "data/dataset/hdf5.h"
-#include "data/dataset/reader.h"
-#include "data/dataset/shard_writer.h"
+#include "../scratch.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/random.h"
-#include "../scratch.h"
+#include "data/dataset/hdf5.h"
+#include "data/dataset/reader.h"
+#include "data/dataset/shard_writer.h"
 
 namespace paceline {
 namespace {
@@ -78,7 +78,8 @@ TEST_F(Dataset, SeveralLabelsAndFixedMatrixComeBack) {
   std::vector<uint32_t> values(n * 4);
   fixed.read(0, n, values.data());
   for (uint64_t r = 0; r < n; ++r)
-    for (size_t j = 0; j < 4; ++j) EXPECT_EQ(values[r * 4 + j], j < expected_[r].size() ? expected_[r][j] : 0u);
+    for (size_t j = 0; j < 4; ++j)
+      EXPECT_EQ(values[r * 4 + j], j < expected_[r].size() ? expected_[r][j] : 0u);
 }
 
 TEST_F(Dataset, EqualRowsGiveEqualBytes) {
@@ -139,10 +140,13 @@ TEST_F(Dataset, AChangedDatasetJsonIsRefused) {
   EXPECT_NE(with([](auto& v) { v["version"] = 2; }).find("version 2"), std::string::npos);
   EXPECT_NE(with([](auto& v) { v["splits"][0]["rows"] = 41; }).find("41"), std::string::npos);
   EXPECT_NE(with([](auto& v) { v["splits"][0]["rows"] = -1; }).find("not a count"), std::string::npos);
-  EXPECT_NE(with([](auto& v) { v["splits"][0]["shards"][0]["file"] = "../x.h5"; }).find("../x.h5"), std::string::npos);
-  EXPECT_NE(with([](auto& v) { v["tokenizer"]["vocabulary_size"] = 1000; }).find("fingerprint"), std::string::npos);
+  EXPECT_NE(with([](auto& v) { v["splits"][0]["shards"][0]["file"] = "../x.h5"; }).find("../x.h5"),
+            std::string::npos);
+  EXPECT_NE(with([](auto& v) { v["tokenizer"]["vocabulary_size"] = 1000; }).find("fingerprint"),
+            std::string::npos);
   EXPECT_NE(with([](auto& v) { v.erase("classes"); }).find("classes"), std::string::npos);
-  EXPECT_NE(with([](auto& v) { v["format"] = "other"; }).find("not of a Paceline data set"), std::string::npos);
+  EXPECT_NE(with([](auto& v) { v["format"] = "other"; }).find("not of a Paceline data set"),
+            std::string::npos);
   write("d/dataset.json", "{");
   EXPECT_NE(problem([&] { read_dataset_info(folder / "d"); }).find("dataset.json"), std::string::npos);
 }
@@ -150,7 +154,8 @@ TEST_F(Dataset, AChangedDatasetJsonIsRefused) {
 TEST_F(Dataset, AnEmptySplitSaysWhatThereIs) {
   write_dataset(folder / "d", LabelKind::single, 10);
   const auto info = read_dataset_info(folder / "d");
-  EXPECT_NE(problem([&] { SplitReader(folder / "d", info, "test"); }).find("there is train"), std::string::npos);
+  EXPECT_NE(problem([&] { SplitReader(folder / "d", info, "test"); }).find("there is train"),
+            std::string::npos);
 }
 
 }  // namespace

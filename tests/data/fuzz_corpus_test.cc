@@ -3,13 +3,14 @@
 
 #include "../fuzz/dataset_target.h"
 #include "../fuzz/records_target.h"
-#include "base/files.h"
 #include "../scratch.h"
+#include "base/files.h"
 
 namespace paceline {
 namespace {
 
-void run_corpus(const char* target, const std::function<void(std::string_view)>& check, size_t at_least = 12) {
+void run_corpus(const char* target, const std::function<void(std::string_view)>& check,
+                size_t at_least = 12) {
   size_t files = 0;
   for (const auto& entry :
        fs::directory_iterator(fs::path(PACELINE_SOURCE_DIR) / "tests/fuzz/corpus" / target)) {
@@ -26,7 +27,8 @@ TEST(FuzzCorpus, JsonlReaderHoldsItsInvariants) { run_corpus("fuzz_jsonl", check
 
 class FuzzCorpusInFolder : public Scratch {};
 TEST_F(FuzzCorpusInFolder, DatasetReaderHoldsItsInvariants) {
-  run_corpus("fuzz_dataset", [&](std::string_view bytes) { check_dataset(bytes, folder); }, 6);
+  run_corpus(
+      "fuzz_dataset", [&](std::string_view bytes) { check_dataset(bytes, folder); }, 6);
 }
 
 }  // namespace

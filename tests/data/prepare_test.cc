@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "../scratch.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/random.h"
@@ -11,7 +12,6 @@
 #include "data/prepare/shuffle.h"
 #include "data/prepare/word_counts.h"
 #include "data/text/vocabulary.h"
-#include "../scratch.h"
 
 namespace paceline {
 namespace {
@@ -42,14 +42,15 @@ class Prepare : public Scratch {
     RandomStream random({5});
     std::string csv = "text,label\n";
     for (int i = 0; i < rows; ++i) {
-      csv += fmt::format("\"word{} and, word{}\nnext line {}\",{}\n", random.below(100), random.below(100), i / 2,
-                         random.below(2) ? "yes" : "no");
+      csv += fmt::format("\"word{} and, word{}\nnext line {}\",{}\n", random.below(100), random.below(100),
+                         i / 2, random.below(2) ? "yes" : "no");
     }
     return csv;
   }
   std::map<std::string, std::string> checksums(const fs::path& where) {
     std::map<std::string, std::string> sums;
-    for (const auto& entry : fs::directory_iterator(where)) sums[entry.path().filename()] = file_checksum(entry.path());
+    for (const auto& entry : fs::directory_iterator(where))
+      sums[entry.path().filename()] = file_checksum(entry.path());
     return sums;
   }
 };
@@ -123,9 +124,10 @@ TEST_F(Prepare, DeduplicateKeepsTheFirstOfEqualTexts) {
 }
 
 TEST_F(Prepare, RulesLabelAndLeaveOutWhatNoneWants) {
-  const auto file = write("a.jsonl",
-                          "{\"t\": \"one\", \"stars\": 5.0}\n{\"t\": \"two\", \"stars\": 1}\n"
-                          "{\"t\": \"three\", \"stars\": 3}\n{\"t\": \"four\", \"stars\": 4}\n{\"stars\": 4}\n");
+  const auto file =
+      write("a.jsonl",
+            "{\"t\": \"one\", \"stars\": 5.0}\n{\"t\": \"two\", \"stars\": 1}\n"
+            "{\"t\": \"three\", \"stars\": 3}\n{\"t\": \"four\", \"stars\": 4}\n{\"stars\": 4}\n");
   PrepareOptions options = options_for(file, "d");
   options.format = "jsonl";
   options.text = "t";
@@ -134,7 +136,8 @@ TEST_F(Prepare, RulesLabelAndLeaveOutWhatNoneWants) {
   const auto result = run(options);
   EXPECT_EQ(result.info.classes, (std::vector<std::string>{"bad", "good"}));
   EXPECT_EQ(result.info.splits[0].class_rows, (std::vector<uint64_t>{1, 2}));
-  EXPECT_EQ(result.info.rejects, (std::map<std::string, uint64_t>{{"no label rule holds", 1}, {"no text", 1}}));
+  EXPECT_EQ(result.info.rejects,
+            (std::map<std::string, uint64_t>{{"no label rule holds", 1}, {"no text", 1}}));
 }
 
 TEST_F(Prepare, SeveralColumnsGiveSeveralLabels) {

@@ -50,7 +50,8 @@ std::vector<float> values_of(const Model& model) {
   std::vector<float> all;
   for (const auto& tensor : model.tensors())
     for (uint64_t r = 0; r < tensor.rows; ++r)
-      all.insert(all.end(), tensor.values + r * tensor.stride, tensor.values + r * tensor.stride + tensor.row_floats);
+      all.insert(all.end(), tensor.values + r * tensor.stride,
+                 tensor.values + r * tensor.stride + tensor.row_floats);
   return all;
 }
 
@@ -111,7 +112,9 @@ TEST(Ngram, UpdatesFollowTheGradientOfTheLoss) {
     size_t position = i;
     for (auto& tensor : nudged->tensors()) {
       if (position < tensor.rows * tensor.row_floats) {
-        const_cast<float*>(tensor.values)[position / tensor.row_floats * tensor.stride + position % tensor.row_floats] += 1e-2f;
+        const_cast<float*>(
+            tensor.values)[position / tensor.row_floats * tensor.stride + position % tensor.row_floats] +=
+            1e-2f;
         break;
       }
       position -= tensor.rows * tensor.row_floats;
@@ -157,7 +160,8 @@ TEST(Ngram, RowsAreWordsThenHashedRuns) {
 
 TEST(PortableMath, AgreesWithTheLibrary) {
   for (double x = -690; x < 690; x += 0.37) EXPECT_NEAR(portable_exp(x) / std::exp(x), 1, 4e-15) << x;
-  for (double x = 1e-30; x < 1e30; x *= 1.7) EXPECT_NEAR(portable_log(x), std::log(x), 1e-15 * (1 + std::fabs(std::log(x)))) << x;
+  for (double x = 1e-30; x < 1e30; x *= 1.7)
+    EXPECT_NEAR(portable_log(x), std::log(x), 1e-15 * (1 + std::fabs(std::log(x)))) << x;
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ inline void check_dataset_json(std::string_view text) {
   try {
     const DatasetInfo info = parse_dataset_info(std::string(text), "fuzzed");
     // What was believed must survive being written and read again.
-    const std::string again = to_json(info).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    const std::string again =
+        to_json(info).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
     PACELINE_ASSERT(parse_dataset_info(again, "again").fingerprint() == info.fingerprint());
   } catch (const InputError&) {
   }
@@ -58,11 +59,20 @@ inline void check_shard(ByteFeed feed, const fs::path& folder) {
   {
     Hdf5Id file = create_hdf5(path);
     write_array(file, "ids", H5T_STD_U32LE, H5T_NATIVE_UINT32, {ids.size()}, ids.data());
-    if ((wrong & 8) == 0) write_array(file, "offsets", H5T_STD_U64LE, H5T_NATIVE_UINT64, {offsets.size()}, offsets.data());
-    if (info.labels == LabelKind::single) write_array(file, "labels", H5T_STD_U32LE, H5T_NATIVE_UINT32, {labels.size()}, labels.data());
-    if (info.labels == LabelKind::multiple) write_array(file, "labels", H5T_STD_U8LE, H5T_NATIVE_UINT8, {rows, 3}, flags.data());
+    if ((wrong & 8) == 0)
+      write_array(file, "offsets", H5T_STD_U64LE, H5T_NATIVE_UINT64, {offsets.size()}, offsets.data());
+    if (info.labels == LabelKind::single)
+      write_array(file, "labels", H5T_STD_U32LE, H5T_NATIVE_UINT32, {labels.size()}, labels.data());
+    if (info.labels == LabelKind::multiple)
+      write_array(file, "labels", H5T_STD_U8LE, H5T_NATIVE_UINT8, {rows, 3}, flags.data());
   }
-  info.splits.push_back({"train", rows, tokens, 0, 0, std::vector<uint64_t>(classes, 0), {{"train-00000.h5", rows, tokens, ""}}});
+  info.splits.push_back({"train",
+                         rows,
+                         tokens,
+                         0,
+                         0,
+                         std::vector<uint64_t>(classes, 0),
+                         {{"train-00000.h5", rows, tokens, ""}}});
   try {
     SplitReader reader(folder, info, "train");
     Rows out;

@@ -56,13 +56,15 @@ class ArgumentScanner {
       std::string text = value_of(where, inline_value);
       size_t split = text.find('=');
       if (split == std::string::npos) input_error("--set {}: write it as key=value", text);
-      result_.sets.push_back({text.substr(0, split), text.substr(split + 1), "--set " + text.substr(0, split)});
+      result_.sets.push_back(
+          {text.substr(0, split), text.substr(split + 1), "--set " + text.substr(0, split)});
     } else {
       take_field(name, where, inline_value);
     }
   }
 
-  void take_field(const std::string& name, const std::string& where, std::optional<std::string>& inline_value) {
+  void take_field(const std::string& name, const std::string& where,
+                  std::optional<std::string>& inline_value) {
     Field* field = table_.find(name);
     if (field == nullptr && name.rfind("no-", 0) == 0) {
       field = table_.find(name.substr(3));
@@ -79,7 +81,8 @@ class ArgumentScanner {
     }
     result_.flags.push_back({name, value_of(where, inline_value), where});
     // A list takes every word that follows: --input a.csv b.csv
-    while (field->is_list() && !inline_value && position_ < arguments_.size() && arguments_[position_][0] != '-')
+    while (field->is_list() && !inline_value && position_ < arguments_.size() &&
+           arguments_[position_][0] != '-')
       result_.flags.push_back({name, arguments_[position_++], where});
   }
 
@@ -88,7 +91,8 @@ class ArgumentScanner {
     if (position_ >= arguments_.size()) input_error("{}: a value is missing after it", where);
     const std::string& next = arguments_[position_];
     if (next.size() > 2 && next.compare(0, 2, "--") == 0)
-      input_error("{}: a value is missing before {} (write {}=VALUE where a value begins with --)", where, next, where);
+      input_error("{}: a value is missing before {} (write {}=VALUE where a value begins with --)", where,
+                  next, where);
     ++position_;
     return next;
   }
@@ -125,7 +129,8 @@ void assign_words(FieldTable& table, const std::vector<std::string>& words) {
       field.assign(words[next++], field.value_name);
     } while (field.is_list() && next < words.size());
   }
-  if (next < words.size()) input_error("'{}': nothing is expected there; --help shows the usage", words[next]);
+  if (next < words.size())
+    input_error("'{}': nothing is expected there; --help shows the usage", words[next]);
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ bool parse_boolean(std::string_view text, std::string_view where) {
 }
 
 void check_choice(std::string_view text, const Field& field, std::string_view where) {
-  if (field.choices.empty() || std::find(field.choices.begin(), field.choices.end(), text) != field.choices.end())
+  if (field.choices.empty() ||
+      std::find(field.choices.begin(), field.choices.end(), text) != field.choices.end())
     return;
   std::string all;
   for (const auto& choice : field.choices) all += (all.empty() ? "" : ", ") + choice;
@@ -111,6 +112,10 @@ std::string Field::value_text() const {
     }
   };
   return std::visit(Printer{}, target);
+}
+
+nlohmann::ordered_json Field::value_json() const {
+  return std::visit([](const auto* value) { return nlohmann::ordered_json(*value); }, target);
 }
 
 Field& FieldTable::add(std::string name, Field::Target target, std::string help) {

@@ -1,6 +1,7 @@
 // One table of fields per command gives its flags, YAML keys, help, defaults, checks and record.
 #pragma once
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,8 +23,8 @@ struct Field {
   double minimum = 0, maximum = 0;   // of a number
   bool positional = false;
   bool required = false;
-  bool is_set = false;      // by flag, key or --set, as opposed to the default
-  bool recorded = true;     // false: does not belong in a run's record (--json, --quiet)
+  bool is_set = false;   // by flag, key or --set, as opposed to the default
+  bool recorded = true;  // false: does not belong in a run's record (--json, --quiet)
 
   Field& one_of(std::vector<std::string> allowed);
   Field& named(std::string value);
@@ -33,6 +34,7 @@ struct Field {
   // Sets the value from text; where says who asked ("--batch-size", "run.yaml: batch-size").
   void assign(std::string_view text, std::string_view where);
   std::string value_text() const;
+  nlohmann::ordered_json value_json() const;  // a number, true or false, text, or an array of texts
   bool takes_value() const { return !std::holds_alternative<bool*>(target); }
   bool is_list() const { return std::holds_alternative<std::vector<std::string>*>(target); }
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "base/table.h"
+
 namespace paceline {
 namespace {
 
@@ -35,8 +37,9 @@ std::string value_of(const Field& field) {
 
 std::string entry(const std::string& left, const std::string& right) {
   std::string line = "  " + left;
-  line += line.size() + 2 > help_column ? "\n" + std::string(help_column, ' ')
-                                        : std::string(help_column - line.size(), ' ');
+  const size_t width = display_width(line);
+  line +=
+      width + 2 > help_column ? "\n" + std::string(help_column, ' ') : std::string(help_column - width, ' ');
   return line + wrapped(right) + "\n";
 }
 

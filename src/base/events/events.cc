@@ -27,11 +27,15 @@ std::string utc_now() {
 
 }  // namespace
 
-EventLog::EventLog(const fs::path& path, const nlohmann::ordered_json& run) : path_(path), started_(steady_seconds()) {
+EventLog::EventLog(const fs::path& path, const nlohmann::ordered_json& run)
+    : path_(path), started_(steady_seconds()) {
   fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
   if (fd_ < 0) work_error("{}: cannot be created: {}", path.string(), std::strerror(errno));
-  nlohmann::ordered_json event = {{"event", "run"}, {"t", 0.0}, {"schema", events_version},
-                                  {"program", PACELINE_VERSION}, {"started", utc_now()}};
+  nlohmann::ordered_json event = {{"event", "run"},
+                                  {"t", 0.0},
+                                  {"schema", events_version},
+                                  {"program", PACELINE_VERSION},
+                                  {"started", utc_now()}};
   event.update(run);
   write(event);
 }
@@ -53,22 +57,24 @@ void EventLog::write(const nlohmann::ordered_json& event) {
   std::lock_guard lock(mutex_);
   const ssize_t n = ::write(fd_, line.data(), line.size());
   if (n != static_cast<ssize_t>(line.size()))
-    work_error("{}: writing failed: {}", path_.string(), n < 0 ? std::strerror(errno) : "No space left on device");
+    work_error("{}: writing failed: {}", path_.string(),
+               n < 0 ? std::strerror(errno) : "No space left on device");
 }
 
-void read_events(const fs::path& path, const std::function<bool(const nlohmann::json&)>& handle) {
+void read_events(const fs::path& path, const std::function<bool(const nlohmann::ordered_json&)>& handle) {
   std::ifstream in(path);
   if (!in) input_error("{}: cannot be opened; is this the folder of a run?", path.string());
   std::string line;
   uint64_t number = 0;
   while (std::getline(in, line)) {
     ++number;
-    auto event = nlohmann::json::parse(line, nullptr, false);
+    auto event = nlohmann::ordered_json::parse(line, nullptr, false);
     if (event.is_discarded() && in.eof()) return;
     if (event.is_discarded() || !event.is_object() || !event.contains("event"))
       input_error("{}:{}: not an event", path.string(), number);
     if (number == 1 && event.value("schema", 0) != events_version)
-      input_error("{}: events of schema {}, this program reads {}", path.string(), event.value("schema", 0), events_version);
+      input_error("{}: events of schema {}, this program reads {}", path.string(), event.value("schema", 0),
+                  events_version);
     try {
       if (!handle(event)) return;
     } catch (const nlohmann::json::exception&) {

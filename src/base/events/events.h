@@ -37,6 +37,6 @@ class EventLog {
 
 // All events of a file; a last line that was cut short is left out, anything else that is not an event,
 // or of a newer version, is an InputError with its line. handle returns false to stop early.
-void read_events(const fs::path& path, const std::function<bool(const nlohmann::json&)>& handle);
+void read_events(const fs::path& path, const std::function<bool(const nlohmann::ordered_json&)>& handle);
 
 }  // namespace paceline

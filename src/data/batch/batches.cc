@@ -10,8 +10,8 @@ Sample sample_of(const Rows& rows, uint64_t classes, size_t row) {
   return sample;
 }
 
-Batches::Batches(SplitReader reader, const SplitInfo& split, uint64_t classes, uint64_t seed, uint64_t batch_size,
-                 uint64_t grain_size)
+Batches::Batches(SplitReader reader, const SplitInfo& split, uint64_t classes, uint64_t seed,
+                 uint64_t batch_size, uint64_t grain_size)
     : reader_(std::move(reader)),
       order_(split.rows, batch_size, static_cast<double>(split.tokens) / static_cast<double>(split.rows)),
       classes_(classes),
@@ -40,7 +40,8 @@ void Batches::move_to(Window window) {
   if (!loaded || expected_ != window) loaded = load(window);
   rows_ = std::move(loaded);
   current_ = window;
-  Window next = window.second + 1 < order_.windows() ? Window{window.first, window.second + 1} : Window{window.first + 1, 0};
+  Window next = window.second + 1 < order_.windows() ? Window{window.first, window.second + 1}
+                                                     : Window{window.first + 1, 0};
   expected_ = next;
   ahead_ = std::async(std::launch::async, [this, next] { return load(next); });
 }

@@ -8,13 +8,14 @@
 namespace paceline {
 namespace {
 
-constexpr double window_tokens = 4e6;     // 16 MB of ids, twice (one is being read ahead)
+constexpr double window_tokens = 4e6;  // 16 MB of ids, twice (one is being read ahead)
 constexpr uint64_t window_max_rows = 1 << 16;
 enum Purpose : uint64_t { block_order = 1, row_order = 2 };
 
 }  // namespace
 
-EpochOrder::EpochOrder(uint64_t rows, uint64_t batch_size, double mean_tokens) : rows_(rows), batch_size_(batch_size) {
+EpochOrder::EpochOrder(uint64_t rows, uint64_t batch_size, double mean_tokens)
+    : rows_(rows), batch_size_(batch_size) {
   PACELINE_ASSERT(rows > 0 && batch_size > 0);
   const auto affordable = static_cast<uint64_t>(window_tokens / std::max(1.0, mean_tokens));
   const uint64_t wanted = std::clamp<uint64_t>(affordable, block_rows, window_max_rows);

@@ -58,9 +58,12 @@ Hdf5Id open_hdf5(const fs::path& path) {
   return file;
 }
 
-Hdf5Array::Hdf5Array(const Hdf5Id& file, const fs::path& path, const char* name, hid_t memory_type, uint64_t rows,
-                     uint64_t columns)
-    : memory_type_(memory_type), rows_(rows), columns_(columns), name_(fmt::format("{}: '{}'", path.string(), name)) {
+Hdf5Array::Hdf5Array(const Hdf5Id& file, const fs::path& path, const char* name, hid_t memory_type,
+                     uint64_t rows, uint64_t columns)
+    : memory_type_(memory_type),
+      rows_(rows),
+      columns_(columns),
+      name_(fmt::format("{}: '{}'", path.string(), name)) {
   dataset_ = Hdf5Id(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose);
   if (!dataset_.valid()) input_error("{} is missing", name_);
   Hdf5Id type(H5Dget_type(dataset_), H5Tclose);
@@ -94,7 +97,8 @@ void write_array(const Hdf5Id& file, const char* name, hid_t file_type, hid_t me
   Hdf5Id dataset(H5Dcreate2(file, name, file_type, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
   bool empty = false;
   for (hsize_t extent : shape) empty = empty || extent == 0;
-  if (!dataset.valid() || (!empty && H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0))
+  if (!dataset.valid() ||
+      (!empty && H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0))
     fail_writing(file, name);
 }
 

@@ -53,10 +53,12 @@ SplitInfo split_from_json(const nlohmann::json& value, size_t classes) {
     split.shards.push_back(std::move(shard));
   }
   if (rows != split.rows || tokens != split.tokens)
-    throw std::runtime_error(fmt::format("the shards of split '{}' hold {} rows and {} tokens, but it says {} and {}",
-                                         split.name, rows, tokens, split.rows, split.tokens));
+    throw std::runtime_error(
+        fmt::format("the shards of split '{}' hold {} rows and {} tokens, but it says {} and {}", split.name,
+                    rows, tokens, split.rows, split.tokens));
   if (split.class_rows.size() != classes)
-    throw std::runtime_error(fmt::format("split '{}' counts {} classes of {}", split.name, split.class_rows.size(), classes));
+    throw std::runtime_error(
+        fmt::format("split '{}' counts {} classes of {}", split.name, split.class_rows.size(), classes));
   return split;
 }
 
@@ -66,9 +68,11 @@ DatasetInfo info_from_json(const nlohmann::json& value) {
   value.at("classes").get_to(info.classes);
   info.tokenizer = tokenizer_from_json(value.at("tokenizer"));
   info.fixed_length = count_of(value, "fixed_length");
-  for (const auto& item : value.at("splits")) info.splits.push_back(split_from_json(item, info.classes.size()));
+  for (const auto& item : value.at("splits"))
+    info.splits.push_back(split_from_json(item, info.classes.size()));
   for (const auto& item : value.at("inputs"))
-    info.inputs.push_back({item.at("file").get<std::string>(), item.at("split").get<std::string>(), count_of(item, "records")});
+    info.inputs.push_back(
+        {item.at("file").get<std::string>(), item.at("split").get<std::string>(), count_of(item, "records")});
   value.at("rejects").get_to(info.rejects);
   info.repaired_utf8 = count_of(value, "repaired_utf8");
   info.options = value.value("options", Json::object());
@@ -78,8 +82,13 @@ DatasetInfo info_from_json(const nlohmann::json& value) {
 }  // namespace
 
 nlohmann::ordered_json tokenizer_json(const TokenizerInfo& t) {
-  return {{"kind", t.kind}, {"version", t.version}, {"clean_html", t.clean_html}, {"invalid_utf8", t.invalid_utf8},
-          {"vocabulary", t.vocabulary}, {"vocabulary_size", t.vocabulary_size}, {"vocabulary_hash", t.vocabulary_hash}};
+  return {{"kind", t.kind},
+          {"version", t.version},
+          {"clean_html", t.clean_html},
+          {"invalid_utf8", t.invalid_utf8},
+          {"vocabulary", t.vocabulary},
+          {"vocabulary_size", t.vocabulary_size},
+          {"vocabulary_hash", t.vocabulary_hash}};
 }
 
 TokenizerInfo tokenizer_from_json(const nlohmann::json& value) {
@@ -87,7 +96,8 @@ TokenizerInfo tokenizer_from_json(const nlohmann::json& value) {
   value.at("kind").get_to(t.kind);
   value.at("version").get_to(t.version);
   if (t.kind != "word" || t.version != 1)
-    throw std::runtime_error(fmt::format("tokenizer '{}' version {} is not known to this program", t.kind, t.version));
+    throw std::runtime_error(
+        fmt::format("tokenizer '{}' version {} is not known to this program", t.kind, t.version));
   value.at("clean_html").get_to(t.clean_html);
   value.at("invalid_utf8").get_to(t.invalid_utf8);
   t.vocabulary = plain_name(value.at("vocabulary"));
@@ -97,16 +107,27 @@ TokenizerInfo tokenizer_from_json(const nlohmann::json& value) {
 }
 
 nlohmann::ordered_json to_json(const DatasetInfo& info) {
-  Json out = {{"format", "paceline-dataset"}, {"version", dataset_version}, {"labels", name_of(info.labels)},
-              {"classes", info.classes}, {"tokenizer", tokenizer_json(info.tokenizer)}, {"fixed_length", info.fixed_length}};
+  Json out = {{"format", "paceline-dataset"},
+              {"version", dataset_version},
+              {"labels", name_of(info.labels)},
+              {"classes", info.classes},
+              {"tokenizer", tokenizer_json(info.tokenizer)},
+              {"fixed_length", info.fixed_length}};
   out["splits"] = Json::array();
   for (const auto& split : info.splits) {
     Json shards = Json::array();
     for (const auto& shard : split.shards)
-      shards.push_back({{"file", shard.file}, {"rows", shard.rows}, {"tokens", shard.tokens}, {"checksum", shard.checksum}});
-    out["splits"].push_back({{"name", split.name}, {"rows", split.rows}, {"tokens", split.tokens},
-                             {"longest", split.longest}, {"unknown_tokens", split.unknown_tokens},
-                             {"class_rows", split.class_rows}, {"shards", shards}});
+      shards.push_back({{"file", shard.file},
+                        {"rows", shard.rows},
+                        {"tokens", shard.tokens},
+                        {"checksum", shard.checksum}});
+    out["splits"].push_back({{"name", split.name},
+                             {"rows", split.rows},
+                             {"tokens", split.tokens},
+                             {"longest", split.longest},
+                             {"unknown_tokens", split.unknown_tokens},
+                             {"class_rows", split.class_rows},
+                             {"shards", shards}});
   }
   out["inputs"] = Json::array();
   for (const auto& input : info.inputs)
@@ -119,7 +140,8 @@ nlohmann::ordered_json to_json(const DatasetInfo& info) {
 }
 
 std::string DatasetInfo::fingerprint() const {
-  std::string text = fmt::format("{}|{}|{}|", name_of(labels), tokenizer_json(tokenizer).dump(), fixed_length);
+  std::string text =
+      fmt::format("{}|{}|{}|", name_of(labels), tokenizer_json(tokenizer).dump(), fixed_length);
   for (const auto& name : classes) text += name + "|";
   for (const auto& split : splits)
     for (const auto& shard : split.shards) text += fmt::format("{}:{}|", split.name, shard.checksum);
@@ -155,14 +177,16 @@ DatasetInfo read_dataset_info(const fs::path& folder) {
 DatasetInfo parse_dataset_info(const std::string& text, const std::string& name) {
   try {
     auto value = nlohmann::json::parse(text);
-    if (value.value("format", "") != "paceline-dataset") throw std::runtime_error("it is not of a Paceline data set");
+    if (value.value("format", "") != "paceline-dataset")
+      throw std::runtime_error("it is not of a Paceline data set");
     const int version = value.at("version").get<int>();
     if (version != dataset_version)
-      throw std::runtime_error(fmt::format("it is of version {}, this program reads version {}; prepare it again", version,
-                                           dataset_version));
+      throw std::runtime_error(fmt::format(
+          "it is of version {}, this program reads version {}; prepare it again", version, dataset_version));
     DatasetInfo info = info_from_json(value);
     if (value.at("fingerprint").get<std::string>() != info.fingerprint())
-      throw std::runtime_error("its fingerprint does not fit its contents, so it was changed; prepare it again");
+      throw std::runtime_error(
+          "its fingerprint does not fit its contents, so it was changed; prepare it again");
     return info;
   } catch (const nlohmann::json::exception& problem) {
     input_error("{}: cannot be understood: {}", name, problem.what());

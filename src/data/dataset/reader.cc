@@ -7,8 +7,9 @@ namespace paceline {
 
 namespace {
 constexpr size_t max_open_shards = 64;
-constexpr uint64_t max_row_tokens = uint64_t{1} << 24;  // a stranger's file cannot make us allocate more a row
-}
+constexpr uint64_t max_row_tokens = uint64_t{1}
+                                    << 24;  // a stranger's file cannot make us allocate more a row
+}  // namespace
 
 struct SplitReader::Shard {
   fs::path path;
@@ -65,8 +66,9 @@ void SplitReader::read(uint64_t first, uint64_t count, Rows& into) {
   PACELINE_ASSERT(first + count <= rows_);
   std::vector<uint64_t> offsets;
   while (count > 0) {
-    const size_t index =
-        static_cast<size_t>(std::upper_bound(first_rows_.begin(), first_rows_.end(), first) - first_rows_.begin()) - 1;
+    const size_t index = static_cast<size_t>(std::upper_bound(first_rows_.begin(), first_rows_.end(), first) -
+                                             first_rows_.begin()) -
+                         1;
     Shard& shard = open(index);
     const uint64_t row = first - first_rows_[index];
     const uint64_t rows = std::min(count, infos_[index].rows - row);
@@ -74,18 +76,18 @@ void SplitReader::read(uint64_t first, uint64_t count, Rows& into) {
     shard.offsets.read(row, rows + 1, offsets.data());
     for (uint64_t i = 0; i < rows; ++i)
       if (offsets[i] > offsets[i + 1] || offsets[i + 1] - offsets[i] > max_row_tokens)
-        input_error("{}: row {} cannot lie between offsets {} and {}; the shard is damaged", shard.path.string(),
-                    row + i, offsets[i], offsets[i + 1]);
+        input_error("{}: row {} cannot lie between offsets {} and {}; the shard is damaged",
+                    shard.path.string(), row + i, offsets[i], offsets[i + 1]);
     if (offsets[rows] > infos_[index].tokens)
-      input_error("{}: row {} reaches to token {}, the shard has {}; the shard is damaged", shard.path.string(),
-                  row + rows - 1, offsets[rows], infos_[index].tokens);
+      input_error("{}: row {} reaches to token {}, the shard has {}; the shard is damaged",
+                  shard.path.string(), row + rows - 1, offsets[rows], infos_[index].tokens);
     const size_t begin = into.ids.size();
     into.ids.resize(begin + offsets[rows] - offsets[0]);
     shard.ids.read(offsets[0], offsets[rows] - offsets[0], into.ids.data() + begin);
     for (size_t i = begin; i < into.ids.size(); ++i)
       if (into.ids[i] >= vocabulary_)
-        input_error("{}: id {} near row {} is beyond the vocabulary of {}; the shard is damaged", shard.path.string(),
-                    into.ids[i], row, vocabulary_);
+        input_error("{}: id {} near row {} is beyond the vocabulary of {}; the shard is damaged",
+                    shard.path.string(), into.ids[i], row, vocabulary_);
     for (uint64_t i = 1; i <= rows; ++i) into.offsets.push_back(begin + offsets[i] - offsets[0]);
     if (labels_ == LabelKind::single) {
       const size_t old = into.labels.size();
@@ -93,14 +95,15 @@ void SplitReader::read(uint64_t first, uint64_t count, Rows& into) {
       shard.labels.read(row, rows, into.labels.data() + old);
       for (size_t i = old; i < into.labels.size(); ++i)
         if (into.labels[i] >= classes_)
-          input_error("{}: label {} at row {}, but there are {} classes; the shard is damaged", shard.path.string(),
-                      into.labels[i], row + i - old, classes_);
+          input_error("{}: label {} at row {}, but there are {} classes; the shard is damaged",
+                      shard.path.string(), into.labels[i], row + i - old, classes_);
     } else if (labels_ == LabelKind::multiple) {
       const size_t old = into.flags.size();
       into.flags.resize(old + rows * classes_);
       shard.labels.read(row, rows, into.flags.data() + old);
       for (size_t i = old; i < into.flags.size(); ++i)
-        if (into.flags[i] > 1) input_error("{}: a label other than 0 and 1; the shard is damaged", shard.path.string());
+        if (into.flags[i] > 1)
+          input_error("{}: a label other than 0 and 1; the shard is damaged", shard.path.string());
     }
     first += rows;
     count -= rows;

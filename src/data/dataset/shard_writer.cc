@@ -6,8 +6,8 @@
 
 namespace paceline {
 
-SplitWriter::SplitWriter(fs::path folder, std::string split, LabelKind labels, size_t classes, uint64_t fixed_length,
-                         ShardLimits limits)
+SplitWriter::SplitWriter(fs::path folder, std::string split, LabelKind labels, size_t classes,
+                         uint64_t fixed_length, ShardLimits limits)
     : folder_(std::move(folder)), labels_kind_(labels), fixed_length_(fixed_length), limits_(limits) {
   info_.name = std::move(split);
   info_.class_rows.assign(classes, 0);
@@ -36,7 +36,8 @@ void SplitWriter::write_fixed_matrix(int64_t file) const {
   Hdf5Id space(H5Screate_simple(2, shape, nullptr), H5Sclose);
   Hdf5Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);
-  Hdf5Id dataset(H5Dcreate2(file, "fixed", H5T_STD_U32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
+  Hdf5Id dataset(H5Dcreate2(file, "fixed", H5T_STD_U32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                 H5Dclose);
   const uint64_t slice = std::max<uint64_t>(1, (uint64_t{1} << 20) / fixed_length_);
   std::vector<uint32_t> values;
   for (uint64_t first = 0; first < rows; first += slice) {
@@ -70,9 +71,11 @@ void SplitWriter::write_shard() {
     if (labels_kind_ == LabelKind::single)
       write_array(file, "labels", H5T_STD_U32LE, H5T_NATIVE_UINT32, {rows}, classes_.data());
     if (labels_kind_ == LabelKind::multiple)
-      write_array(file, "labels", H5T_STD_U8LE, H5T_NATIVE_UINT8, {rows, info_.class_rows.size()}, flags_.data());
+      write_array(file, "labels", H5T_STD_U8LE, H5T_NATIVE_UINT8, {rows, info_.class_rows.size()},
+                  flags_.data());
     if (fixed_length_ > 0) write_fixed_matrix(file);
-    if (H5Fflush(file, H5F_SCOPE_LOCAL) < 0) work_error("{}: writing failed: {}", path.string(), hdf5_reason());
+    if (H5Fflush(file, H5F_SCOPE_LOCAL) < 0)
+      work_error("{}: writing failed: {}", path.string(), hdf5_reason());
   }
   shard.checksum = file_checksum(path);
   info_.rows += rows;

@@ -9,7 +9,8 @@ namespace {
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -38,16 +39,24 @@ size_t index_of(std::vector<std::string>& names, std::string_view name) {
 
 }  // namespace
 
-std::optional<LabelSpec::Rule> LabelSpec::parse_rule(std::string_view text, std::vector<std::string>& columns) {
+std::optional<LabelSpec::Rule> LabelSpec::parse_rule(std::string_view text,
+                                                     std::vector<std::string>& columns) {
   const size_t op = text.find_first_of("<>=!");
   const size_t colon = text.rfind(':');
-  if (op == std::string_view::npos || op == 0 || colon == std::string_view::npos || colon < op) return std::nullopt;
+  if (op == std::string_view::npos || op == 0 || colon == std::string_view::npos || colon < op)
+    return std::nullopt;
   const bool wide = op + 1 < text.size() && text[op + 1] == '=';
   Rule rule;
   switch (text[op]) {
-    case '<': rule.comparison = wide ? Comparison::less_equal : Comparison::less; break;
-    case '>': rule.comparison = wide ? Comparison::greater_equal : Comparison::greater; break;
-    case '=': rule.comparison = Comparison::equal; break;
+    case '<':
+      rule.comparison = wide ? Comparison::less_equal : Comparison::less;
+      break;
+    case '>':
+      rule.comparison = wide ? Comparison::greater_equal : Comparison::greater;
+      break;
+    case '=':
+      rule.comparison = Comparison::equal;
+      break;
     default:
       if (!wide) return std::nullopt;
       rule.comparison = Comparison::not_equal;
@@ -75,7 +84,8 @@ LabelSpec LabelSpec::parse(const std::string& text, const std::vector<std::strin
       index_of(spec.classes_, rule->name);
       spec.rules_.push_back(std::move(*rule));
     }
-    if (spec.classes_.size() < 2) input_error("--label: the rules name one class only, '{}'; at least two are needed", spec.classes_[0]);
+    if (spec.classes_.size() < 2)
+      input_error("--label: the rules name one class only, '{}'; at least two are needed", spec.classes_[0]);
     std::sort(spec.classes_.begin(), spec.classes_.end());
   } else if (!is_column && parts.size() > 1) {
     spec.kind_ = LabelKind::multiple;
@@ -96,17 +106,24 @@ bool LabelSpec::holds(const Rule& rule, std::string_view value) {
   const auto number = number_in(value);
   const bool numeric = number && rule.number;
   switch (rule.comparison) {
-    case Comparison::equal: return numeric ? *number == *rule.number : value == rule.value;
-    case Comparison::not_equal: return numeric ? *number != *rule.number : value != rule.value;
-    case Comparison::less: return numeric && *number < *rule.number;
-    case Comparison::less_equal: return numeric && *number <= *rule.number;
-    case Comparison::greater: return numeric && *number > *rule.number;
-    case Comparison::greater_equal: return numeric && *number >= *rule.number;
+    case Comparison::equal:
+      return numeric ? *number == *rule.number : value == rule.value;
+    case Comparison::not_equal:
+      return numeric ? *number != *rule.number : value != rule.value;
+    case Comparison::less:
+      return numeric && *number < *rule.number;
+    case Comparison::less_equal:
+      return numeric && *number <= *rule.number;
+    case Comparison::greater:
+      return numeric && *number > *rule.number;
+    case Comparison::greater_equal:
+      return numeric && *number >= *rule.number;
   }
   return false;
 }
 
-void LabelSpec::label(const std::vector<std::optional<std::string_view>>& values, size_t first, Outcome& out) const {
+void LabelSpec::label(const std::vector<std::optional<std::string_view>>& values, size_t first,
+                      Outcome& out) const {
   out.problem = nullptr;
   out.flags.clear();
   if (kind_ == LabelKind::none) return;
@@ -144,9 +161,11 @@ uint32_t ClassRegistry::number(std::string_view name) {
   std::lock_guard lock(mutex_);
   auto [entry, added] = numbers_.try_emplace(std::string(name), static_cast<uint32_t>(numbers_.size()));
   if (added && numbers_.size() > max_classes)
-    input_error("--label: the column has more than {} different values ('{}' is one); a class column is needed, or rules such "
-                "as overall>=4:positive",
-                max_classes, name.substr(0, 60));
+    input_error(
+        "--label: the column has more than {} different values ('{}' is one); a class column is needed, or "
+        "rules such "
+        "as overall>=4:positive",
+        max_classes, name.substr(0, 60));
   return entry->second;
 }
 

@@ -56,7 +56,9 @@ class LabelSpec {
 class ClassRegistry {
  public:
   static constexpr size_t max_classes = 1000;
-  explicit ClassRegistry(std::vector<std::string> known) { for (auto& name : known) number(name); }
+  explicit ClassRegistry(std::vector<std::string> known) {
+    for (auto& name : known) number(name);
+  }
   // Throws InputError beyond max_classes.
   uint32_t number(std::string_view name);
   std::vector<std::string> sorted_names() const;

@@ -42,7 +42,8 @@ MapTotals MapPhase::run(const std::vector<PhaseInput>& inputs, ShuffleWriter& sh
   return std::move(totals_);
 }
 
-void MapPhase::map_file(const PhaseInput& input, ShuffleWriter& shuffle, FileWriter& rejects, Progress& progress) {
+void MapPhase::map_file(const PhaseInput& input, ShuffleWriter& shuffle, FileWriter& rejects,
+                        Progress& progress) {
   const auto opened = input.opened ? input.opened : std::make_shared<RecordSplitter>(input.path, input.split);
   RecordSplitter& splitter = *opened;
   std::vector<std::string> columns = {rules_.text_column};

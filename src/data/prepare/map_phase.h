@@ -28,7 +28,8 @@ class MapPhase {
  public:
   MapPhase(const MapRules& rules, ClassRegistry& classes, fs::path scratch, Executors& executors);
   // Rejects are appended to rejects, records go to the shuffle.
-  MapTotals run(const std::vector<PhaseInput>& inputs, ShuffleWriter& shuffle, FileWriter& rejects, Progress& progress);
+  MapTotals run(const std::vector<PhaseInput>& inputs, ShuffleWriter& shuffle, FileWriter& rejects,
+                Progress& progress);
 
  private:
   void map_file(const PhaseInput& input, ShuffleWriter& shuffle, FileWriter& rejects, Progress& progress);

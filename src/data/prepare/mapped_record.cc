@@ -17,10 +17,14 @@ struct Header {
 }  // namespace
 
 void append_record(std::string& out, const MappedRecord& record) {
-  const Header header{record.key,   record.origin,
-                      record.line,  record.second,
-                      record.label, static_cast<uint32_t>(record.words.size()),
-                      static_cast<uint16_t>(record.flags.size()), record.split};
+  const Header header{record.key,
+                      record.origin,
+                      record.line,
+                      record.second,
+                      record.label,
+                      static_cast<uint32_t>(record.words.size()),
+                      static_cast<uint16_t>(record.flags.size()),
+                      record.split};
   out.append(reinterpret_cast<const char*>(&header), sizeof header);
   out.append(record.flags);
   out.append(record.words);

@@ -8,12 +8,12 @@
 namespace paceline {
 
 struct MappedRecord {
-  uint64_t key = 0;      // the order of the data set: a hash
-  uint64_t origin = 0;   // file number << 40 | record number in the file; breaks ties
-  uint64_t line = 0;     // in its file, for rejects
-  uint64_t second = 0;   // more bits of the text's hash: equal key and second are equal texts
-  uint32_t label = 0;    // number in the ClassRegistry
-  uint8_t split = 0;     // number in the list of splits
+  uint64_t key = 0;        // the order of the data set: a hash
+  uint64_t origin = 0;     // file number << 40 | record number in the file; breaks ties
+  uint64_t line = 0;       // in its file, for rejects
+  uint64_t second = 0;     // more bits of the text's hash: equal key and second are equal texts
+  uint32_t label = 0;      // number in the ClassRegistry
+  uint8_t split = 0;       // number in the list of splits
   std::string_view flags;  // LabelKind::multiple: one byte a class
   std::string_view words;  // separated by spaces
 

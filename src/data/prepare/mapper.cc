@@ -28,8 +28,8 @@ void MappedBlock::clear() {
   first_problem.clear();
 }
 
-std::string reject_line(const std::string& file, uint64_t line, std::string_view reason, std::string_view detail,
-                        std::string_view record) {
+std::string reject_line(const std::string& file, uint64_t line, std::string_view reason,
+                        std::string_view detail, std::string_view record) {
   nlohmann::ordered_json out = {{"file", file}, {"line", line}, {"reason", reason}};
   if (!detail.empty()) out["detail"] = detail;
   if (!record.empty()) {
@@ -54,15 +54,16 @@ void Mapper::map(const RecordBlock& block, const MapInput& input, RecordParser& 
     ++out.reasons[reason];
     // A record that no rule wants is good data that the user left out: its place is enough.
     const bool unwanted = std::string_view(reason) == "no label rule holds";
-    out.rejects += reject_line(input.file, block.entries[i].line, reason, detail_, unwanted ? "" : block.record(i));
+    out.rejects +=
+        reject_line(input.file, block.entries[i].line, reason, detail_, unwanted ? "" : block.record(i));
     if (out.first_problem.empty())
       out.first_problem = fmt::format("{}:{}: {}{}{}", input.file, block.entries[i].line, reason,
                                       detail_.empty() ? "" : ": ", detail_);
   }
 }
 
-const char* Mapper::map_record(const RecordBlock& block, size_t index, const MapInput& input, RecordParser& parser,
-                               MappedBlock& out) {
+const char* Mapper::map_record(const RecordBlock& block, size_t index, const MapInput& input,
+                               RecordParser& parser, MappedBlock& out) {
   std::string_view record = block.record(index);
   const bool broken = !valid_utf8(record);
   if (broken) {

@@ -38,7 +38,7 @@ struct MappedBlock {
   std::string rejects;  // lines of rejects.jsonl
   std::map<std::string, uint64_t> reasons;
   uint64_t kept = 0, repaired = 0;  // repaired: records in which broken UTF-8 was replaced
-  std::string first_problem;  // for the message when nothing could be kept
+  std::string first_problem;        // for the message when nothing could be kept
   void clear();
 };
 
@@ -63,7 +63,7 @@ class Mapper {
 };
 
 // One line of rejects.jsonl; the record's own bytes are left out when they are empty.
-std::string reject_line(const std::string& file, uint64_t line, std::string_view reason, std::string_view detail,
-                        std::string_view record);
+std::string reject_line(const std::string& file, uint64_t line, std::string_view reason,
+                        std::string_view detail, std::string_view record);
 
 }  // namespace paceline

@@ -68,7 +68,8 @@ MapRules map_rules(const PrepareOptions& options, std::vector<PhaseInput>& input
   rules.valid_share = options.valid.empty() ? options.valid_share : 0;
   rules.test_share = options.test.empty() ? options.test_share : 0;
   if (rules.valid_share + rules.test_share >= 1)
-    input_error("--valid-share {} and --test-share {} leave nothing to train on", rules.valid_share, rules.test_share);
+    input_error("--valid-share {} and --test-share {} leave nothing to train on", rules.valid_share,
+                rules.test_share);
   return rules;
 }
 
@@ -78,23 +79,24 @@ Vocabulary borrowed_vocabulary(const PrepareOptions& options) {
     std::error_code ignored;
     if (fs::exists(file, ignored)) return Vocabulary::load(file);
   }
-  input_error("--tokenizer-from {}: it has no vocab.txt; name a data set, a run or a model", options.tokenizer_from);
+  input_error("--tokenizer-from {}: it has no vocab.txt; name a data set, a run or a model",
+              options.tokenizer_from);
 }
 
 // What training could not use is said now: a class that never occurs, or occurs alone.
 void check_classes(const DatasetInfo& info, const MapRules& rules, const PrepareOptions& options) {
   if (info.labels != LabelKind::single) return;
   if (info.classes.size() < 2)
-    input_error("--label {}: every record has the same label, '{}'; a classifier needs two or more", options.label,
-                info.classes.empty() ? "" : info.classes[0]);
+    input_error("--label {}: every record has the same label, '{}'; a classifier needs two or more",
+                options.label, info.classes.empty() ? "" : info.classes[0]);
   for (size_t c = 0; c < info.classes.size(); ++c) {
     uint64_t rows = 0;
     for (const auto& split : info.splits) rows += split.class_rows[c];
     if (rows == 0) input_error("--label: no record is '{}' by the rules {}", info.classes[c], options.label);
     if (info.splits[train_split].class_rows[c] == 0 && !rules.label.has_rules() &&
         (!options.valid.empty() || !options.test.empty()))
-      input_error("label '{}' occurs in the {} data but never in the training data; is it misspelt?", info.classes[c],
-                  info.splits[valid_split].class_rows[c] > 0 ? "validation" : "test");
+      input_error("label '{}' occurs in the {} data but never in the training data; is it misspelt?",
+                  info.classes[c], info.splits[valid_split].class_rows[c] > 0 ? "validation" : "test");
   }
 }
 
@@ -119,7 +121,8 @@ PrepareResult prepare(const PrepareOptions& options, Progress& progress) {
   const fs::path scratch = out.path() / "scratch";
   fs::create_directory(scratch);
   Executors executors(options.executors > 0 ? static_cast<unsigned>(options.executors) : usable_cores());
-  ClassRegistry registry(rules.label.kind() == LabelKind::single ? rules.label.classes() : std::vector<std::string>{});
+  ClassRegistry registry(rules.label.kind() == LabelKind::single ? rules.label.classes()
+                                                                 : std::vector<std::string>{});
   FileWriter rejects(out.path() / "rejects.jsonl");
 
   MapTotals totals;
@@ -131,7 +134,8 @@ PrepareResult prepare(const PrepareOptions& options, Progress& progress) {
   if (totals.kept == 0) nothing_kept(totals, options);
 
   PrepareResult result;
-  WordTotals words = merge_word_counts(totals.word_runs, vocabulary ? 0 : options.vocabulary_size, options.min_count);
+  WordTotals words =
+      merge_word_counts(totals.word_runs, vocabulary ? 0 : options.vocabulary_size, options.min_count);
   for (const auto& run : totals.word_runs) fs::remove(run);
   result.distinct_words = words.distinct;
   if (!vocabulary) vocabulary = Vocabulary::from_words(std::move(words.words));
@@ -153,7 +157,8 @@ PrepareResult prepare(const PrepareOptions& options, Progress& progress) {
   for (const char* name : split_names)
     splits.emplace_back(out.path(), name, info.labels, info.classes.size(), options.fixed_length);
   ShuffleReader shuffled(scratch, max_bucket_bytes);
-  result.duplicates = reduce_all(reduce, *vocabulary, shuffled, totals.kept, splits, rejects, executors, progress);
+  result.duplicates =
+      reduce_all(reduce, *vocabulary, shuffled, totals.kept, splits, rejects, executors, progress);
   fs::remove_all(scratch);
 
   for (auto& split : splits) info.splits.push_back(split.finish());

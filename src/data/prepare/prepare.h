@@ -11,23 +11,24 @@ namespace paceline {
 
 struct PrepareOptions {
   std::vector<std::string> input, valid, test;
-  std::string format = "csv";           // csv, tsv, jsonl, text
-  std::string quoting = "auto";         // quoted, raw; auto: quoted for csv, raw for tsv
-  std::vector<std::string> columns;     // names of the columns of a file without a header
-  std::string text = "text";            // column
-  std::string label;                    // column, columns or rules; empty: no labels
+  std::string format = "csv";        // csv, tsv, jsonl, text
+  std::string quoting = "auto";      // quoted, raw; auto: quoted for csv, raw for tsv
+  std::vector<std::string> columns;  // names of the columns of a file without a header
+  std::string text = "text";         // column
+  std::string label;                 // column, columns or rules; empty: no labels
   std::string tokenizer = "word";
-  std::string tokenizer_from;           // a data set or model whose vocabulary is taken over
-  uint64_t vocabulary_size = 50000;     // words beside <pad> and <unk>
-  uint64_t min_count = 2;               // rarer words are unknown
+  std::string tokenizer_from;        // a data set or model whose vocabulary is taken over
+  uint64_t vocabulary_size = 50000;  // words beside <pad> and <unk>
+  uint64_t min_count = 2;            // rarer words are unknown
   bool keep_html = false;
   bool deduplicate = false;
-  std::string invalid_utf8 = "replace";  // or reject
+  std::string invalid_utf8 = "replace";          // or reject
   double valid_share = 0.05, test_share = 0.05;  // where no files are given for them
   uint64_t fixed_length = 0;
   uint64_t executors = 0;  // 0: all usable cores
   std::string out;
-  nlohmann::ordered_json record;  // the options as the user gave them, for dataset.json
+  nlohmann::ordered_json record =
+      nlohmann::ordered_json::object();  // the options as the user gave them, for dataset.json
 };
 
 struct PrepareResult {

@@ -23,7 +23,8 @@ void reduce_bucket(const ReduceRules& rules, const Vocabulary& vocabulary, Reduc
   bucket.rejects.clear();
   bucket.duplicates = 0;
   std::vector<MappedRecord> records;
-  for (size_t position = 0; position < bucket.bytes.size();) records.push_back(take_record(bucket.bytes, position));
+  for (size_t position = 0; position < bucket.bytes.size();)
+    records.push_back(take_record(bucket.bytes, position));
   std::sort(records.begin(), records.end(), [](const MappedRecord& a, const MappedRecord& b) {
     return std::tie(a.key, a.second, a.split, a.origin) < std::tie(b.key, b.second, b.split, b.origin);
   });
@@ -32,10 +33,11 @@ void reduce_bucket(const ReduceRules& rules, const Vocabulary& vocabulary, Reduc
     if (rules.deduplicate && previous != nullptr && previous->key == record.key &&
         previous->second == record.second && previous->split == record.split) {
       ++bucket.duplicates;
-      bucket.rejects += reject_line(rules.files[record.origin >> MappedRecord::origin_bits], record.line, "duplicate",
-                                    fmt::format("same text as line {} of {}", previous->line,
-                                                rules.files[previous->origin >> MappedRecord::origin_bits]),
-                                    {});
+      bucket.rejects +=
+          reject_line(rules.files[record.origin >> MappedRecord::origin_bits], record.line, "duplicate",
+                      fmt::format("same text as line {} of {}", previous->line,
+                                  rules.files[previous->origin >> MappedRecord::origin_bits]),
+                      {});
       continue;
     }
     previous = &record;
@@ -50,8 +52,9 @@ void reduce_bucket(const ReduceRules& rules, const Vocabulary& vocabulary, Reduc
   }
 }
 
-uint64_t reduce_all(const ReduceRules& rules, const Vocabulary& vocabulary, ShuffleReader& shuffle, uint64_t records,
-                    std::vector<SplitWriter>& splits, FileWriter& rejects, Executors& executors, Progress& progress) {
+uint64_t reduce_all(const ReduceRules& rules, const Vocabulary& vocabulary, ShuffleReader& shuffle,
+                    uint64_t records, std::vector<SplitWriter>& splits, FileWriter& rejects,
+                    Executors& executors, Progress& progress) {
   progress.begin("writing", records, "rows");
   std::vector<ReducedBucket> buckets(executors.count());
   uint64_t done = 0, duplicates = 0;

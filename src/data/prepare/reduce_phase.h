@@ -32,7 +32,8 @@ struct ReducedBucket {
 void reduce_bucket(const ReduceRules& rules, const Vocabulary& vocabulary, ReducedBucket& bucket);
 
 // Returns the number of duplicates left out. splits: by SplitNumber.
-uint64_t reduce_all(const ReduceRules& rules, const Vocabulary& vocabulary, ShuffleReader& shuffle, uint64_t records,
-                    std::vector<SplitWriter>& splits, FileWriter& rejects, Executors& executors, Progress& progress);
+uint64_t reduce_all(const ReduceRules& rules, const Vocabulary& vocabulary, ShuffleReader& shuffle,
+                    uint64_t records, std::vector<SplitWriter>& splits, FileWriter& rejects,
+                    Executors& executors, Progress& progress);
 
 }  // namespace paceline

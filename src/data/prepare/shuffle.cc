@@ -20,7 +20,8 @@ size_t bucket_of(uint64_t key, int depth) {
 void put(std::vector<std::unique_ptr<FileWriter>>& buckets, size_t bucket, const fs::path& folder,
          std::string_view prefix, std::string_view bytes) {
   if (!buckets[bucket])
-    buckets[bucket] = std::make_unique<FileWriter>(folder / fmt::format("{}{:03}", prefix, bucket), buffer_bytes);
+    buckets[bucket] =
+        std::make_unique<FileWriter>(folder / fmt::format("{}{:03}", prefix, bucket), buffer_bytes);
   buckets[bucket]->write(bytes);
 }
 
@@ -44,7 +45,8 @@ void ShuffleWriter::finish() {
   buckets_.clear();
 }
 
-ShuffleReader::ShuffleReader(fs::path folder, uint64_t max_bytes) : folder_(std::move(folder)), max_bytes_(max_bytes) {
+ShuffleReader::ShuffleReader(fs::path folder, uint64_t max_bytes)
+    : folder_(std::move(folder)), max_bytes_(max_bytes) {
   for (size_t i = 0; i < bucket_count; ++i) buckets_.push_back({folder_ / fmt::format("bucket-{:03}", i), 1});
 }
 
@@ -62,7 +64,8 @@ void ShuffleReader::split(const Bucket& bucket) {
     // A record may be cut by the chunk's end: it waits for the next chunk.
     while (has_whole_record(bytes, position)) {
       const MappedRecord record = take_record(bytes, position);
-      put(parts, bucket_of(record.key, bucket.depth), folder_, prefix, std::string_view(bytes).substr(done, position - done));
+      put(parts, bucket_of(record.key, bucket.depth), folder_, prefix,
+          std::string_view(bytes).substr(done, position - done));
       done = position;
     }
     bytes.erase(0, done);

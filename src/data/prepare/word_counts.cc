@@ -73,7 +73,10 @@ namespace {
 
 class Run {
  public:
-  explicit Run(const fs::path& path) : in_(path, std::ios::binary), path_(path) { advance(); }
+  explicit Run(const fs::path& path) : in_(path, std::ios::binary), path_(path) {
+    if (!in_) work_error("{}: a temporary file of prepare cannot be opened", path.string());
+    advance();
+  }
   bool good() const { return good_; }
   const std::string& word() const { return word_; }
   uint64_t count() const { return count_; }

@@ -9,9 +9,9 @@
 namespace paceline {
 
 struct NgramOptions {
-  uint64_t dim = 10;            // width of the embeddings
-  uint64_t ngrams = 2;          // longest n-gram of words
-  uint64_t buckets = 1 << 20;   // rows that n-grams of two words and more are hashed to
+  uint64_t dim = 10;           // width of the embeddings
+  uint64_t ngrams = 2;         // longest n-gram of words
+  uint64_t buckets = 1 << 20;  // rows that n-grams of two words and more are hashed to
 };
 
 struct TrainOptions {
@@ -23,9 +23,9 @@ struct TrainOptions {
   uint64_t max_length = 0;         // tokens of a text that are used; 0: all
   double learning_rate = 0.2;
   std::string schedule = "linear";
-  uint64_t warmup = 0;             // steps
+  uint64_t warmup = 0;  // steps
   std::string class_weights = "none";
-  uint64_t executors = 0;          // 0: all usable cores; does not change the result
+  uint64_t executors = 0;  // 0: all usable cores; does not change the result
   NgramOptions ngram;
 };
 

@@ -28,8 +28,8 @@ class ModelPredictor final : public Predictor {
         vocabulary_(Vocabulary::load(loaded_.folder / loaded_.task.tokenizer.vocabulary)),
         pipeline_(loaded_.task.tokenizer.clean_html) {
     if (vocabulary_.size() != loaded_.task.tokenizer.vocabulary_size)
-      input_error("{}: its vocabulary has {} words, its config says {}", loaded_.folder.string(), vocabulary_.size(),
-                  loaded_.task.tokenizer.vocabulary_size);
+      input_error("{}: its vocabulary has {} words, its config says {}", loaded_.folder.string(),
+                  vocabulary_.size(), loaded_.task.tokenizer.vocabulary_size);
     if ("xxh3:" + to_hex(vocabulary_.hash()) != loaded_.task.tokenizer.vocabulary_hash)
       input_error("{}: its vocabulary is not the one that the model was trained with",
                   (loaded_.folder / loaded_.task.tokenizer.vocabulary).string());
@@ -51,8 +51,8 @@ class ModelPredictor final : public Predictor {
       for (uint32_t c = 0; c < out.probabilities.size(); ++c)
         if (out.probabilities[c] >= 0.5f) out.labels.push_back(c);
     } else {
-      out.labels = {static_cast<uint32_t>(std::max_element(out.probabilities.begin(), out.probabilities.end()) -
-                                          out.probabilities.begin())};
+      out.labels = {static_cast<uint32_t>(
+          std::max_element(out.probabilities.begin(), out.probabilities.end()) - out.probabilities.begin())};
     }
     return out;
   }
@@ -67,10 +67,12 @@ class LibraryEngine final : public Engine {
  public:
   std::string libtorch_version() const override { return paceline::libtorch_version(); }
   double measure_gemm_gflops(unsigned threads) override { return paceline::measure_gemm_gflops(threads); }
-  TrainResult train(const TrainOptions& options, Progress& progress) override { return paceline::train(options, progress); }
+  TrainResult train(const TrainOptions& options, Progress& progress) override {
+    return paceline::train(options, progress);
+  }
 
-  EvaluateResult evaluate(const fs::path& model, const fs::path& data, const std::string& split, unsigned executors,
-                          Progress& progress) override {
+  EvaluateResult evaluate(const fs::path& model, const fs::path& data, const std::string& split,
+                          unsigned executors, Progress& progress) override {
     const auto begin = std::chrono::steady_clock::now();
     const LoadedModel loaded = load_model(model);
     const DatasetInfo info = read_dataset_info(data);
@@ -78,8 +80,9 @@ class LibraryEngine final : public Engine {
       input_error("{}: its classes ({}) are not the model's ({})", data.string(), names_of(info.classes),
                   names_of(loaded.task.classes));
     if (info.tokenizer.vocabulary_hash != loaded.task.tokenizer.vocabulary_hash)
-      input_error("{}: was prepared with another vocabulary than the model's; prepare it with --tokenizer-from {}",
-                  data.string(), model.string());
+      input_error(
+          "{}: was prepared with another vocabulary than the model's; prepare it with --tokenizer-from {}",
+          data.string(), model.string());
     Executors crew(executors > 0 ? executors : usable_cores());
     EvaluateResult result;
     result.scores = evaluate_split(*loaded.model, loaded.task, data, info, split, crew, progress);

@@ -23,9 +23,11 @@ Task task_from_json(const nlohmann::json& config) {
   if (kind != "single" && kind != "multiple") throw std::runtime_error(fmt::format("labels are '{}'", kind));
   task.labels = kind == "single" ? LabelKind::single : LabelKind::multiple;
   config.at("classes").get_to(task.classes);
-  if (task.classes.size() < 1 || task.classes.size() > 65536) throw std::runtime_error("an impossible number of classes");
+  if (task.classes.size() < 1 || task.classes.size() > 65536)
+    throw std::runtime_error("an impossible number of classes");
   task.tokenizer = tokenizer_from_json(config.at("tokenizer"));
-  if (task.tokenizer.vocabulary_size > (uint64_t{1} << 24) + 2) throw std::runtime_error("an impossible vocabulary");
+  if (task.tokenizer.vocabulary_size > (uint64_t{1} << 24) + 2)
+    throw std::runtime_error("an impossible vocabulary");
   return task;
 }
 
@@ -68,13 +70,15 @@ LoadedModel load_model(const fs::path& path) {
   TrainOptions options;
   try {
     const auto config = nlohmann::json::parse(text);
-    if (config.value("format", "") != "paceline-model") throw std::runtime_error("it is not of a Paceline model");
+    if (config.value("format", "") != "paceline-model")
+      throw std::runtime_error("it is not of a Paceline model");
     if (config.at("version") != model_version)
-      throw std::runtime_error(fmt::format("it is of version {}, this program reads version {}", config.at("version").dump(),
-                                           model_version));
+      throw std::runtime_error(fmt::format("it is of version {}, this program reads version {}",
+                                           config.at("version").dump(), model_version));
     loaded.task = task_from_json(config);
     config.at("model").get_to(options.model);
-    if (options.model != "ngram") throw std::runtime_error(fmt::format("model '{}' is not known to this program", options.model));
+    if (options.model != "ngram")
+      throw std::runtime_error(fmt::format("model '{}' is not known to this program", options.model));
     options.max_length = config.at("max_length").get<uint64_t>();
     options.ngram = ngram_options_from_json(config);
   } catch (const std::exception& problem) {

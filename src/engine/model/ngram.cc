@@ -29,7 +29,7 @@ int32_t to_fixed(float value) { return static_cast<int32_t>(std::nearbyintf(valu
 
 // Sums of row gradients of one partition: an open-addressing table that stays in the L1/L2 cache.
 struct NgramModel::RowSums {
-  std::vector<uint32_t> keys;  // row + 1; 0: free
+  std::vector<uint32_t> keys;   // row + 1; 0: free
   std::vector<uint32_t> order;  // occupied slots
   std::vector<int32_t> sums;
   void reset(size_t touches, uint64_t stride) {
@@ -126,7 +126,7 @@ void NgramModel::logits(std::span<const uint32_t> ids, std::span<float> out) con
 
 void NgramModel::begin_step(const Batch& batch) {
   // No gradient of a logit exceeds its class's weight, so no sum can leave the range of the integers.
-  double weight = 0, bound = 0;
+  double weight = multi_label_ ? 1 : 0, bound = 0;  // a label that is absent always weighs 1
   for (float w : class_weights_) weight = std::max<double>(weight, w);
   for (uint64_t j = 0; j < options_.dim; ++j) {
     double column = 0;
@@ -201,7 +201,8 @@ GrainLoss NgramModel::compute_grain(const Batch& batch, uint64_t grain) {
   return result;
 }
 
-void NgramModel::update_partition(unsigned partition, uint64_t grains, float learning_rate, float unit, RowSums& sums) {
+void NgramModel::update_partition(unsigned partition, uint64_t grains, float learning_rate, float unit,
+                                  RowSums& sums) {
   size_t touches = 0;
   for (uint64_t g = 0; g < grains; ++g) touches += grains_[g].touched[partition].size();
   sums.reset(touches, stride_);
@@ -237,7 +238,8 @@ void NgramModel::update_output(uint64_t grains, float learning_rate, float weigh
     for (uint64_t g = 0; g < grains; ++g) sum += grains_[g].output[i];
     const float gradient = static_cast<float>(static_cast<double>(sum) / output_scale_) / weight;
     output_squares_[i] += gradient * gradient;
-    if (output_squares_[i] > 0) output_[i] -= learning_rate * gradient / (std::sqrt(output_squares_[i]) + 1e-10f);
+    if (output_squares_[i] > 0)
+      output_[i] -= learning_rate * gradient / (std::sqrt(output_squares_[i]) + 1e-10f);
   }
 }
 

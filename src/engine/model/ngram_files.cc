@@ -4,15 +4,19 @@
 namespace paceline {
 
 nlohmann::ordered_json NgramModel::config() const {
-  return {{"model", "ngram"},      {"dim", options_.dim},        {"ngrams", options_.ngrams},
-          {"buckets", options_.buckets}, {"max_length", max_length_}};
+  return {{"model", "ngram"},
+          {"dim", options_.dim},
+          {"ngrams", options_.ngrams},
+          {"buckets", options_.buckets},
+          {"max_length", max_length_}};
 }
 
 NgramOptions ngram_options_from_json(const nlohmann::json& config) {
   auto count = [&](const char* key, uint64_t minimum, uint64_t maximum) {
     const auto& value = config.at(key);
     if (!value.is_number_unsigned() || value.get<uint64_t>() < minimum || value.get<uint64_t>() > maximum)
-      throw std::runtime_error(fmt::format("'{}' is {}, {} to {} is possible", key, value.dump(), minimum, maximum));
+      throw std::runtime_error(
+          fmt::format("'{}' is {}, {} to {} is possible", key, value.dump(), minimum, maximum));
     return value.get<uint64_t>();
   };
   return {count("dim", 1, 1024), count("ngrams", 1, 5), count("buckets", 1, uint64_t{1} << 28)};
@@ -22,8 +26,8 @@ void check_ngram_file(const NgramOptions& options, const Task& task, const fs::p
   const uint64_t rows = task.tokenizer.vocabulary_size + (options.ngrams > 1 ? options.buckets : 0);
   const uint64_t bytes = rows * options.dim * sizeof(float);
   if (fs::file_size(file) < bytes)
-    input_error("{}: {} bytes, but config.json describes a table of {} x {} numbers ({} bytes)", file.string(),
-                fs::file_size(file), rows, options.dim, bytes);
+    input_error("{}: {} bytes, but config.json describes a table of {} x {} numbers ({} bytes)",
+                file.string(), fs::file_size(file), rows, options.dim, bytes);
 }
 
 std::vector<TensorView> NgramModel::tensors() const {

@@ -19,13 +19,15 @@ std::string shape_text(const std::vector<uint64_t>& shape) {
   return text.empty() ? "scalar" : text;
 }
 
-std::string make_header(const std::vector<TensorView>& tensors, const std::map<std::string, std::string>& metadata) {
+std::string make_header(const std::vector<TensorView>& tensors,
+                        const std::map<std::string, std::string>& metadata) {
   nlohmann::ordered_json header;
   if (!metadata.empty()) header["__metadata__"] = metadata;
   uint64_t offset = 0;
   for (const auto& tensor : tensors) {
     const uint64_t bytes = tensor.rows * tensor.row_floats * sizeof(float);
-    header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + bytes}}};
+    header[tensor.name] = {
+        {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + bytes}}};
     offset += bytes;
   }
   std::string text = header.dump();
@@ -47,7 +49,8 @@ void write_safetensors(const fs::path& path, const std::vector<TensorView>& tens
     out.write(header);
     for (const auto& tensor : tensors)
       for (uint64_t row = 0; row < tensor.rows; ++row)
-        out.write({reinterpret_cast<const char*>(tensor.values + row * tensor.stride), tensor.row_floats * sizeof(float)});
+        out.write({reinterpret_cast<const char*>(tensor.values + row * tensor.stride),
+                   tensor.row_floats * sizeof(float)});
     out.close(true);
     fs::rename(temporary, path);
   } catch (...) {
@@ -79,7 +82,8 @@ SafetensorsReader::SafetensorsReader(const fs::path& path) : path_(path) {
       Entry entry;
       uint64_t elements = 1;
       for (const auto& extent : value.at("shape")) {
-        if (!extent.is_number_unsigned()) throw std::runtime_error(fmt::format("the shape of '{}' is not made of counts", name));
+        if (!extent.is_number_unsigned())
+          throw std::runtime_error(fmt::format("the shape of '{}' is not made of counts", name));
         entry.shape.push_back(extent.get<uint64_t>());
         if (__builtin_mul_overflow(elements, entry.shape.back(), &elements))
           throw std::runtime_error(fmt::format("the shape of '{}' is impossible", name));
@@ -90,7 +94,8 @@ SafetensorsReader::SafetensorsReader(const fs::path& path) : path_(path) {
       entry.begin = offsets[0].get<uint64_t>();
       entry.end = offsets[1].get<uint64_t>();
       if (value.at("dtype") != "F32") throw std::runtime_error(fmt::format("'{}' is not of float32", name));
-      if (entry.begin > entry.end || entry.end > data_bytes || elements > data_bytes || entry.end - entry.begin != elements * 4)
+      if (entry.begin > entry.end || entry.end > data_bytes || elements > data_bytes ||
+          entry.end - entry.begin != elements * 4)
         throw std::runtime_error(fmt::format("'{}' ({}) does not fit its place, bytes {} to {} of {}", name,
                                              shape_text(entry.shape), entry.begin, entry.end, data_bytes));
       ranges.emplace_back(entry.begin, entry.end);
@@ -102,11 +107,13 @@ SafetensorsReader::SafetensorsReader(const fs::path& path) : path_(path) {
   std::sort(ranges.begin(), ranges.end());
   uint64_t expected = 0;
   for (auto [begin, end] : ranges) {
-    if (begin != expected) input_error("{}: its tensors overlap or leave gaps at byte {}", path.string(), begin);
+    if (begin != expected)
+      input_error("{}: its tensors overlap or leave gaps at byte {}", path.string(), begin);
     expected = end;
   }
   if (expected != data_bytes)
-    input_error("{}: {} bytes of tensors, the header describes {}; the file is damaged", path.string(), data_bytes, expected);
+    input_error("{}: {} bytes of tensors, the header describes {}; the file is damaged", path.string(),
+                data_bytes, expected);
 }
 
 void SafetensorsReader::read(const std::string& name, const std::vector<uint64_t>& shape, float* into,
@@ -115,12 +122,14 @@ void SafetensorsReader::read(const std::string& name, const std::vector<uint64_t
   if (found == entries_.end()) input_error("{}: has no tensor '{}'", path_.string(), name);
   const Entry& entry = found->second;
   if (entry.shape != shape)
-    input_error("{}: tensor '{}' is {}, expected {}", path_.string(), name, shape_text(entry.shape), shape_text(shape));
+    input_error("{}: tensor '{}' is {}, expected {}", path_.string(), name, shape_text(entry.shape),
+                shape_text(shape));
   std::ifstream in(path_, std::ios::binary);
   in.seekg(static_cast<std::streamoff>(data_begin_ + entry.begin));
   const uint64_t rows = (entry.end - entry.begin) / (row_floats * sizeof(float));
   for (uint64_t row = 0; row < rows; ++row)
-    in.read(reinterpret_cast<char*>(into + row * stride), static_cast<std::streamsize>(row_floats * sizeof(float)));
+    in.read(reinterpret_cast<char*>(into + row * stride),
+            static_cast<std::streamsize>(row_floats * sizeof(float)));
   if (!in) work_error("{}: tensor '{}' cannot be read", path_.string(), name);
 }
 

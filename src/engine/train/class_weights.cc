@@ -12,7 +12,8 @@ std::vector<float> class_weights(const std::string& text, const DatasetInfo& dat
   if (text == "none") return weights;
   if (text == "balanced") {
     for (size_t c = 0; c < classes; ++c) {
-      const double rows = static_cast<double>(split.rows), of_class = static_cast<double>(split.class_rows[c]);
+      const double rows = static_cast<double>(split.rows),
+                   of_class = static_cast<double>(split.class_rows[c]);
       if (of_class == 0)
         input_error("--class-weights balanced: class '{}' has no rows in the split train", data.classes[c]);
       weights.push_back(static_cast<float>(data.labels == LabelKind::multiple
@@ -26,8 +27,9 @@ std::vector<float> class_weights(const std::string& text, const DatasetInfo& dat
     float value = 0;
     auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, value);
     if (error != std::errc() || stop != text.data() + end || !(value > 0) || value > 1e6f)
-      input_error("--class-weights: '{}' is not a weight; write none, balanced, or one positive number per class",
-                  text.substr(begin, end - begin));
+      input_error(
+          "--class-weights: '{}' is not a weight; write none, balanced, or one positive number per class",
+          text.substr(begin, end - begin));
     weights.push_back(value);
     begin = end + 1;
   }

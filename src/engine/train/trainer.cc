@@ -17,7 +17,9 @@ namespace paceline {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // Everything that a run is made of, checked and opened.
 struct Run {
@@ -37,15 +39,18 @@ struct Run {
 
 void check_task(const TrainOptions& options, const DatasetInfo& data) {
   if (data.labels == LabelKind::none)
-    input_error("{}: it has no labels, and --model {} learns from labels; prepare it with --label", options.data, options.model);
+    input_error("{}: it has no labels, and --model {} learns from labels; prepare it with --label",
+                options.data, options.model);
   const SplitInfo& split = data.split("train", options.data);
   if (data.labels == LabelKind::single)
     for (size_t c = 0; c < data.classes.size(); ++c)
       if (split.class_rows[c] == 0)
-        input_error("{}: class '{}' has no rows in the split train; prepare it with more data or without that class",
-                    options.data, data.classes[c]);
+        input_error(
+            "{}: class '{}' has no rows in the split train; prepare it with more data or without that class",
+            options.data, data.classes[c]);
   if (options.batch_size < options.grain_size)
-    input_error("--batch-size {} is smaller than --grain-size {}; make the grain smaller", options.batch_size, options.grain_size);
+    input_error("--batch-size {} is smaller than --grain-size {}; make the grain smaller", options.batch_size,
+                options.grain_size);
 }
 
 void open_folder(Run& run) {
@@ -63,10 +68,13 @@ Run open_run(const TrainOptions& options) {
   run.data = read_dataset_info(options.data);
   check_task(options, run.data);
   const SplitInfo& split = run.data.split("train", options.data);
-  run.task = {run.data.labels, run.data.classes, run.data.tokenizer, class_weights(options.class_weights, run.data, split)};
-  run.executors = std::make_unique<Executors>(options.executors > 0 ? static_cast<unsigned>(options.executors) : usable_cores());
-  run.batches = std::make_unique<Batches>(SplitReader(options.data, run.data, "train"), split, run.data.classes.size(),
-                                          options.seed, options.batch_size, options.grain_size);
+  run.task = {run.data.labels, run.data.classes, run.data.tokenizer,
+              class_weights(options.class_weights, run.data, split)};
+  run.executors = std::make_unique<Executors>(options.executors > 0 ? static_cast<unsigned>(options.executors)
+                                                                    : usable_cores());
+  run.batches =
+      std::make_unique<Batches>(SplitReader(options.data, run.data, "train"), split, run.data.classes.size(),
+                                options.seed, options.batch_size, options.grain_size);
   const uint64_t all = run.batches->steps_per_epoch() * options.epochs;
   run.options.steps = options.steps > 0 ? options.steps : all;
   run.schedule = {options.schedule, options.learning_rate, options.warmup, run.options.steps};
@@ -81,25 +89,38 @@ void record_start(Run& run) {
   declare_train_fields(table, run.options);
   write_file_atomically(run.folder / "config.yaml", to_yaml(table));
   const SplitInfo& split = run.data.split("train", run.options.data);
-  run.events = std::make_unique<EventLog>(run.folder / "events.jsonl", nlohmann::ordered_json{{"command", "train"}});
+  run.events =
+      std::make_unique<EventLog>(run.folder / "events.jsonl", nlohmann::ordered_json{{"command", "train"}});
   nlohmann::ordered_json config;
   for (const auto& field : table.fields())
-    if (field.recorded) config[field.name] = field.value_text();
+    if (field.recorded) config[field.name] = field.value_json();
   run.events->add("config", {{"config", config}});
-  run.events->add("data", {{"path", run.options.data}, {"fingerprint", run.data.fingerprint()}, {"rows", split.rows},
-                           {"tokens", split.tokens}, {"classes", run.data.classes}, {"class_rows", split.class_rows},
+  run.events->add("data", {{"path", run.options.data},
+                           {"fingerprint", run.data.fingerprint()},
+                           {"rows", split.rows},
+                           {"tokens", split.tokens},
+                           {"classes", run.data.classes},
+                           {"class_rows", split.class_rows},
                            {"vocabulary", run.data.tokenizer.vocabulary_size}});
   run.log = std::make_unique<RunLog>(run.folder / "log.txt");
-  run.log->info("paceline {}: {} on {} ({} rows), {} steps of {} samples, {} executors", PACELINE_VERSION, run.options.model,
-                run.options.data, split.rows, run.options.steps, run.options.batch_size, run.executors->count());
+  run.log->info("paceline {}: {} on {} ({} rows), {} steps of {} samples, {} executors", PACELINE_VERSION,
+                run.options.model, run.options.data, split.rows, run.options.steps, run.options.batch_size,
+                run.executors->count());
   run.events->add("worker", {{"rank", 0}, {"executors", run.executors->count()}, {"device", "cpu"}});
 }
 
-void record_step(Run& run, const Batch& batch, double loss, double rate, double wait, double compute, double update) {
+void record_step(Run& run, const Batch& batch, double loss, double rate, double wait, double compute,
+                 double update) {
   const double step = wait + compute + update;
-  run.events->add("step", {{"step", batch.step + 1}, {"epoch", batch.epoch}, {"loss", loss}, {"learning_rate", rate},
-                           {"samples", batch.samples.size()}, {"tokens", batch.tokens}, {"padding", 0.0},
-                           {"seconds", {{"data", wait}, {"compute", compute}, {"update", update}, {"step", step}}}});
+  run.events->add("step",
+                  {{"step", batch.step + 1},
+                   {"epoch", batch.epoch},
+                   {"loss", loss},
+                   {"learning_rate", rate},
+                   {"samples", batch.samples.size()},
+                   {"tokens", batch.tokens},
+                   {"padding", 0.0},
+                   {"seconds", {{"data", wait}, {"compute", compute}, {"update", update}, {"step", step}}}});
 }
 
 // One step: batch, grains, update, record.
@@ -109,7 +130,9 @@ void take_step(Run& run, uint64_t step, bool record) {
   const double wait = seconds_since(begin);
   std::vector<GrainLoss> losses(batch.grains());
   run.model->begin_step(batch);
-  run.executors->run(batch.grains(), [&](uint64_t grain, unsigned) { losses[grain] = run.model->compute_grain(batch, grain); });
+  run.executors->run(batch.grains(), [&](uint64_t grain, unsigned) {
+    losses[grain] = run.model->compute_grain(batch, grain);
+  });
   GrainLoss total;
   for (const auto& part : losses) {  // in the order of the grains, so that the sum has the same bits
     total.loss += part.loss;
@@ -139,10 +162,13 @@ void evaluate_and_keep(Run& run) {
         evaluate_split(*run.model, run.task, run.options.data, run.data, "valid", *run.executors, quiet);
     best = !run.result.best_score || scores.macro_f1 > *run.result.best_score;
     if (best) run.result.best_score = scores.macro_f1;
-    run.log->info("step {}: loss {:.4f}, on valid accuracy {:.4f}, macro-F1 {:.4f}{}", run.result.steps, run.result.last_loss,
-                  scores.accuracy, scores.macro_f1, best ? " (best so far)" : "");
-    run.events->add("evaluation", {{"step", run.result.steps}, {"split", "valid"}, {"scores", to_json(scores)},
-                                   {"best", best}, {"seconds", seconds_since(begin)}});
+    run.log->info("step {}: loss {:.4f}, on valid accuracy {:.4f}, macro-F1 {:.4f}{}", run.result.steps,
+                  run.result.last_loss, scores.accuracy, scores.macro_f1, best ? " (best so far)" : "");
+    run.events->add("evaluation", {{"step", run.result.steps},
+                                   {"split", "valid"},
+                                   {"scores", to_json(scores)},
+                                   {"best", best},
+                                   {"seconds", seconds_since(begin)}});
   }
   if (!best) return;
   run.result.best_step = run.result.steps;
@@ -152,8 +178,11 @@ void evaluate_and_keep(Run& run) {
 
 void record_resources(Run& run) {
   const ResourceSample sample = sample_resources();
-  run.events->add("resources", {{"rank", 0}, {"rss_bytes", sample.resident_bytes}, {"peak_rss_bytes", sample.peak_resident_bytes},
-                                {"user_seconds", sample.user_seconds}, {"system_seconds", sample.system_seconds}});
+  run.events->add("resources", {{"rank", 0},
+                                {"rss_bytes", sample.resident_bytes},
+                                {"peak_rss_bytes", sample.peak_resident_bytes},
+                                {"user_seconds", sample.user_seconds},
+                                {"system_seconds", sample.system_seconds}});
 }
 
 }  // namespace
@@ -169,7 +198,8 @@ TrainResult train(const TrainOptions& options, Progress& progress) {
     for (uint64_t step = 0; step < steps; ++step) {
       throw_if_interrupted();
       take_step(run, step, step % every == 0 || step + 1 == steps);
-      progress.update(run.result.samples, fmt::format("step {}  loss {:.4f}", step + 1, run.result.last_loss));
+      progress.update(run.result.samples,
+                      fmt::format("step {}  loss {:.4f}", step + 1, run.result.last_loss));
       if ((step + 1) % epoch == 0 || step + 1 == steps) {
         evaluate_and_keep(run);
         record_resources(run);
@@ -178,16 +208,21 @@ TrainResult train(const TrainOptions& options, Progress& progress) {
   } catch (const std::exception& problem) {
     run.log->error("step {}: {}", run.result.steps, problem.what());
     const bool asked = dynamic_cast<const Interrupted*>(&problem) != nullptr;
-    run.events->add("end", {{"status", asked ? "interrupted" : "failed"}, {"step", run.result.steps}, {"reason", problem.what()}});
+    run.events->add("end", {{"status", asked ? "interrupted" : "failed"},
+                            {"step", run.result.steps},
+                            {"reason", problem.what()}});
     throw;
   }
   progress.end();
   run.result.seconds = seconds_since(run.started);
   run.result.model_hash = file_checksum(run.folder / "model" / "model.safetensors");
-  run.log->info("done: {} steps, {} samples in {:.1f} s, model {}", run.result.steps, run.result.samples, run.result.seconds,
-                run.result.model_hash);
-  run.events->add("end", {{"status", "done"}, {"step", run.result.steps}, {"seconds", run.result.seconds},
-                          {"samples", run.result.samples}, {"tokens", run.result.tokens},
+  run.log->info("done: {} steps, {} samples in {:.1f} s, model {}", run.result.steps, run.result.samples,
+                run.result.seconds, run.result.model_hash);
+  run.events->add("end", {{"status", "done"},
+                          {"step", run.result.steps},
+                          {"seconds", run.result.seconds},
+                          {"samples", run.result.samples},
+                          {"tokens", run.result.tokens},
                           {"model", run.result.model_hash}});
   return run.result;
 }
