@@ -28,9 +28,9 @@ class Quickstart final : public Command {
     const ReviewFacts facts = generate();
     prepare_reviews();
     train();
-    const Scores scores = evaluate(facts);
+    evaluate(facts);
     predict();
-    say_what_next(scores);
+    say_what_next();
     return 0;
   }
 
@@ -96,7 +96,7 @@ class Quickstart final : public Command {
                options.out);
   }
 
-  Scores evaluate(const ReviewFacts& facts) {
+  void evaluate(const ReviewFacts& facts) {
     heading(4, "How good is it?",
             fmt::format("evaluate {} --data {}", in("run").string(), in("data").string()));
     TerminalProgress progress;
@@ -108,7 +108,6 @@ class Quickstart final : public Command {
         "because {:.0f} % of the labels contradict their text on purpose.\n",
         scores.accuracy * 100, scores.null_classifier.accuracy * 100, facts.best_possible_accuracy * 100,
         (1 - facts.best_possible_accuracy) * 100);
-    return scores;
   }
 
   void predict() {
@@ -131,7 +130,7 @@ class Quickstart final : public Command {
     fmt::print("{}", table.text());
   }
 
-  void say_what_next(const Scores&) {
+  void say_what_next() {
     fmt::print(
         "\nNow your own file, for example a CSV with the columns text and label:\n"
         "   $ paceline prepare --input my.csv --format csv --text text --label label --out my-data\n"

@@ -27,7 +27,7 @@ std::string hdf5_reason() {
     reason.erase(0, begin + mark.size());
     return reason.substr(0, reason.find('\''));
   }
-  return reason.substr(0, reason.find_first_of("\n"));
+  return reason.substr(0, reason.find('\n'));
 }
 
 void fail_writing(hid_t file, const char* array) {

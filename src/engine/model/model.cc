@@ -23,7 +23,7 @@ Task task_from_json(const nlohmann::json& config) {
   if (kind != "single" && kind != "multiple") throw std::runtime_error(fmt::format("labels are '{}'", kind));
   task.labels = kind == "single" ? LabelKind::single : LabelKind::multiple;
   config.at("classes").get_to(task.classes);
-  if (task.classes.size() < 1 || task.classes.size() > 65536)
+  if (task.classes.empty() || task.classes.size() > 65536)
     throw std::runtime_error("an impossible number of classes");
   task.tokenizer = tokenizer_from_json(config.at("tokenizer"));
   if (task.tokenizer.vocabulary_size > (uint64_t{1} << 24) + 2)
