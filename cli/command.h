@@ -14,8 +14,12 @@ namespace paceline::cli {
 class Command {
  public:
   virtual ~Command() = default;
+  // For defaults that depend on what is asked: called with the arguments before declare.
+  virtual void look_ahead(std::span<const std::string>) {}
   // Binds the command's options to flags, keys and help.
   virtual void declare(FieldTable& table) = 0;
+  // Sets what follows from other options, when all were filled in. Throws InputError.
+  virtual void resolve(FieldTable&) {}
   // Does the work with the options filled in; returns the exit code. Throws InputError, WorkError.
   virtual int run() = 0;
 };

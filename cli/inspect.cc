@@ -92,7 +92,10 @@ class Inspect final : public Command {
     Table evaluations({"step", "split", "accuracy", "macro-F1", "loss", "best"});
     read_events(fs::path(path_) / "events.jsonl", [&](const Json& event) {
       const std::string kind = event.at("event");
-      if (kind == "run") summary["started"] = event.value("started", "");
+      if (kind == "run") {
+        summary["started"] = event.value("started", "");
+        summary.erase("end");  // of the process before, when the run was resumed
+      }
       if (kind == "config") summary["config"] = event.at("config");
       if (kind == "data")
         summary["data"] = {

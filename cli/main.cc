@@ -65,8 +65,11 @@ int run_command(const std::vector<std::string>& arguments) {
   const CommandEntry& entry = find_command(arguments[0]);
   std::unique_ptr<Command> command = entry.make();
   FieldTable table;
+  command->look_ahead(std::span(arguments).subspan(1));
   command->declare(table);
-  switch (parse_arguments(table, std::span(arguments).subspan(1))) {
+  const Asked asked = parse_arguments(table, std::span(arguments).subspan(1));
+  if (asked != Asked::help) command->resolve(table);
+  switch (asked) {
     case Asked::help:
       fmt::print("{}", help_text(table, fmt::format("paceline {}", entry.name), entry.summary));
       return 0;
@@ -111,7 +114,7 @@ int main(int argc, char** argv) {
   } catch (const paceline::InputError& error) {
     return complain(error.what(), 2);
   } catch (const paceline::Interrupted& error) {
-    return complain("interrupted", 128 + error.signal());
+    return complain(error.what(), 128 + error.signal());
   } catch (const std::bad_alloc&) {
     return complain("out of memory", 1);
   } catch (const std::system_error& error) {

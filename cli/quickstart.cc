@@ -83,30 +83,55 @@ class Quickstart final : public Command {
   }
 
   void train() {
-    TrainOptions options;
+    TrainOptions options = default_train_options("ngram");
+    options.data = in("data").string();
+    options.out = in("ngram").string();
+    options.seed = seed_;
+    heading(
+        3, "Train a baseline that counts words and pairs of words",
+        fmt::format("train --data {} --model ngram --seed {} --out {}", options.data, seed_, options.out));
+    train_one(options);
+
+    options = default_train_options("lstm");
     options.data = in("data").string();
     options.out = in("run").string();
     options.seed = seed_;
-    heading(
-        3, "Train a classifier",
-        fmt::format("train --data {} --model ngram --seed {} --out {}", options.data, seed_, options.out));
+    options.epochs = 2;
+    options.max_length = 200;
+    options.lstm.embedding = options.lstm.hidden = 64;
+    options.lstm.embedding_dropout = 0;
+    heading(4, "Train a network that reads them in order",
+            fmt::format("train --data {} --model lstm --embedding 64 --hidden 64 --embedding-dropout 0 "
+                        "--max-length 200 --epochs 2 --seed {} --out {}",
+                        options.data, seed_, options.out));
+    train_one(options);
+  }
+
+  static void train_one(const TrainOptions& options) {
     TerminalProgress progress;
     const TrainResult result = engine().train(options, progress);
     fmt::print("{} steps in {:.1f} s, model in {}/model\n", with_commas(result.steps), result.seconds,
                options.out);
   }
 
-  void evaluate(const ReviewFacts& facts) {
-    heading(4, "How good is it?",
-            fmt::format("evaluate {} --data {}", in("run").string(), in("data").string()));
+  Scores score(const char* run) const {
     TerminalProgress progress;
-    const Scores scores = engine().evaluate(in("run"), in("data"), "test", 0, progress).scores;
-    fmt::print("{}", scores_page(scores, std::nullopt));
+    return engine().evaluate(in(run), in("data"), "test", 0, progress).scores;
+  }
+
+  void evaluate(const ReviewFacts& facts) {
+    heading(5, "How good are they?",
+            fmt::format("evaluate {} --data {}", in("run").string(), in("data").string()));
+    const Scores ngram = score("ngram"), lstm = score("run");
+    fmt::print("{}\n", scores_page(lstm, std::nullopt));
+    Table table({"on the split test", "accuracy", "macro-F1"});
+    table.add({"always the same answer", lstm.null_classifier.accuracy, lstm.null_classifier.macro_f1});
+    table.add({"ngram", ngram.accuracy, ngram.macro_f1});
+    table.add({"lstm", lstm.accuracy, lstm.macro_f1});
+    table.add({"the best possible", facts.best_possible_accuracy, nullptr});
+    fmt::print("{}", table.text());
     fmt::print(
-        "\n{:.1f} % right; always the same answer gives {:.1f} %, and no model can do better than {:.1f} % "
-        "on average,\n"
-        "because {:.0f} % of the labels contradict their text on purpose.\n",
-        scores.accuracy * 100, scores.null_classifier.accuracy * 100, facts.best_possible_accuracy * 100,
+        "\nThe best possible is an average: {:.0f} % of the labels contradict their text on purpose.\n",
         (1 - facts.best_possible_accuracy) * 100);
   }
 
@@ -114,7 +139,7 @@ class Quickstart final : public Command {
     const std::vector<std::string> texts = {"I love it, the best one I have ever owned.",
                                             "Broke after two days, what a waste of money.",
                                             "It is not bad at all."};
-    heading(5, "Ask it", fmt::format("predict {} --text \"{}\"", in("run").string(), texts[0]));
+    heading(6, "Ask it", fmt::format("predict {} --text \"{}\"", in("run").string(), texts[0]));
     auto predictor = engine().open_predictor(in("run"));
     std::vector<std::string> columns = {"label"};
     for (const auto& name : predictor->classes()) columns.push_back(name);
@@ -134,7 +159,7 @@ class Quickstart final : public Command {
     fmt::print(
         "\nNow your own file, for example a CSV with the columns text and label:\n"
         "   $ paceline prepare --input my.csv --format csv --text text --label label --out my-data\n"
-        "   $ paceline train --data my-data --model ngram --out my-run\n"
+        "   $ paceline train --data my-data --model lstm --out my-run\n"
         "   $ paceline evaluate my-run --data my-data\n"
         "Everything made here is in {}/; paceline inspect {} shows the run.\n",
         out_, in("run").string());

@@ -39,7 +39,7 @@ void TerminalProgress::begin(std::string_view phase, uint64_t total, std::string
   unit_ = unit;
   note_.clear();
   total_ = total;
-  done_ = 0;
+  done_ = skipped_ = 0;
   started_ = drawn_ = Clock::now();
   open_ = true;
 }
@@ -50,7 +50,7 @@ std::string TerminalProgress::amount(uint64_t value) const {
 
 void TerminalProgress::draw(uint64_t done, std::string_view note, bool last) {
   const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
-  const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
+  const double rate = seconds > 0 ? static_cast<double>(done - skipped_) / seconds : 0;
   std::string line = fmt::format("{:<9} ", phase_);
   if (total_ > 0 && !last) {
     const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
@@ -81,6 +81,12 @@ void TerminalProgress::update(uint64_t done, std::string_view note) {
   if (now - drawn_ < (terminal_ ? live_interval : plain_interval)) return;
   drawn_ = now;
   draw(done, note, false);
+}
+
+void TerminalProgress::skip(uint64_t done) { done_ = skipped_ = done; }
+
+void TerminalProgress::say(std::string_view sentence) {
+  fmt::print(stderr, "{}paceline: {}\n", terminal_ ? "\r\x1b[K" : "", sentence);
 }
 
 void TerminalProgress::end() {

@@ -15,6 +15,8 @@ class TerminalProgress final : public Progress {
   void begin(std::string_view phase, uint64_t total, std::string_view unit) override;
   void update(uint64_t done, std::string_view note) override;
   void end() override;
+  void skip(uint64_t done) override;
+  void say(std::string_view sentence) override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -22,7 +24,7 @@ class TerminalProgress final : public Progress {
   std::string amount(uint64_t value) const;
   bool terminal_, open_ = false;
   std::string phase_, unit_, note_;
-  uint64_t total_ = 0, done_ = 0;
+  uint64_t total_ = 0, done_ = 0, skipped_ = 0;
   Clock::time_point started_, drawn_;
 };
 

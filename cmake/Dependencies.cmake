@@ -11,6 +11,7 @@ pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
+pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 
 # yaml-cpp's target is called yaml-cpp in older packages and yaml-cpp::yaml-cpp in newer ones.
 if(NOT TARGET yaml-cpp::yaml-cpp)

@@ -17,7 +17,8 @@ void note_signal(int number) {
 
 }  // namespace
 
-Interrupted::Interrupted(int signal_number) : std::runtime_error("interrupted"), signal_(signal_number) {}
+Interrupted::Interrupted(int signal_number, const std::string& message)
+    : std::runtime_error(message), signal_(signal_number) {}
 
 void assertion_failed(const char* condition, const char* file, int line) {
   fmt::print(stderr, "paceline: internal error at {}:{}: {} does not hold\n", file, line, condition);

@@ -24,7 +24,7 @@ class WorkError : public std::runtime_error {
 // SIGINT or SIGTERM asked us to leave: exit 128 + signal, after everything half-done is removed.
 class Interrupted : public std::runtime_error {
  public:
-  explicit Interrupted(int signal_number);
+  explicit Interrupted(int signal_number, const std::string& message = "interrupted");
   int signal() const { return signal_; }
 
  private:

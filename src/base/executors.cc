@@ -1,5 +1,6 @@
 #include "base/executors.h"
 
+#include "base/denormals.h"
 #include "base/error.h"
 
 namespace paceline {
@@ -19,6 +20,7 @@ Executors::~Executors() {
 }
 
 void Executors::take_tasks(unsigned executor) {
+  const FlushDenormals flush;
   for (;;) {
     uint64_t number = next_.fetch_add(1, std::memory_order_relaxed);
     if (number >= tasks_) return;

@@ -16,6 +16,8 @@ RunLog::RunLog(const fs::path& path) {
   }
   logger_->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
   logger_->flush_on(spdlog::level::info);
+  // A full disk does not end a run, and nothing but cli/ prints.
+  logger_->set_error_handler([](const std::string&) {});
 }
 
 RunLog::~RunLog() = default;

@@ -13,6 +13,10 @@ class Progress {
   // done units of the phase; note is shown behind the bar. Callable often and from one thread at a time.
   virtual void update(uint64_t done, std::string_view note = {}) = 0;
   virtual void end() = 0;
+  // Of a phase that goes on from an earlier process: so much of it was done before it began here.
+  virtual void skip(uint64_t) {}
+  // A sentence that the user should see although the job goes on.
+  virtual void say(std::string_view) {}
 };
 
 class NoProgress final : public Progress {

@@ -79,16 +79,37 @@ TEST_F(FullDisk, GenerateSaysSoAndLeavesNothing) {
   EXPECT_EQ(result.left, Words{});
 }
 
-// A run keeps its record, which says how it ended, but no half of a model.
+// A run keeps its record, which says how it ended, but no half of a model or checkpoint.
 TEST_F(FullDisk, TrainSaysSoAndKeepsNoHalfModel) {
   const Result result =
       on_small_disk("2m", {"train", "--data", tiny_data(), "--out", "disk/run", "--buckets", "100000"});
   SKIP_WITHOUT_DISK(result);
-  EXPECT_TRUE(is_one_sentence(result.output, 1, {"disk/run", "No space left on device"}));
+  EXPECT_EQ(result.output.code, 1);
+  for (const char* part : {"no checkpoint of step", "training goes on", "the best model could not be saved",
+                           "disk/run", "No space left on device"})
+    EXPECT_TRUE(has(result.output.err, part)) << part << "\n" << result.output.err;
   for (const auto& name : result.left) {
     EXPECT_FALSE(has(name, "partial")) << name;
     EXPECT_FALSE(has(name, "model")) << name;
+    EXPECT_FALSE(has(name, "step-")) << name;
   }
+}
+
+// There is space for two models, but not for a model and a checkpoint.
+TEST_F(FullDisk, TrainGoesOnWithoutCheckpointsAndSaysSo) {
+  const Result result = on_small_disk("1000k", {"train", "--data", tiny_data(), "--out", "disk/run", "--dim",
+                                                "1", "--buckets", "100000", "--epochs", "3"});
+  SKIP_WITHOUT_DISK(result);
+  EXPECT_EQ(result.output.code, 0) << result.output.err;
+  EXPECT_TRUE(has(result.output.err, "no checkpoint of step")) << result.output.err;
+  EXPECT_TRUE(has(result.output.err, "No space left on device")) << result.output.err;
+  EXPECT_FALSE(has(result.output.err, "the model")) << result.output.err;
+  bool kept = false;
+  for (const auto& name : result.left) {
+    EXPECT_FALSE(has(name, "partial") || has(name, "step-")) << name;
+    kept = kept || name == "./run/model/model.safetensors";
+  }
+  EXPECT_TRUE(kept);
 }
 
 TEST_F(FullDisk, OutputThatCannotBeWrittenIsNoSuccess) {

@@ -139,7 +139,7 @@ TEST_F(ModelCommands, QuickstartWorksTwiceInOneFolder) {
   const std::string page = ask({"quickstart", "--rows", "3000", "--out", "quick"});
   for (const char* part :
        {"$ paceline generate", "$ paceline prepare", "$ paceline train", "$ paceline evaluate",
-        "$ paceline predict", "no model can do better", "Now your own file"})
+        "$ paceline predict", "\nlstm ", "the best possible", "Now your own file"})
     EXPECT_TRUE(has(page, part)) << part << " in\n" << page;
   EXPECT_TRUE(has(ask({"quickstart", "--rows", "3000", "--out", "quick"}), "Now your own file"));
   EXPECT_EQ(run({"inspect", "quick/run"}).code, 0);

@@ -18,6 +18,14 @@ Task task_of(LabelKind labels, size_t classes) {
   return task;
 }
 
+TrainOptions options_of(const NgramOptions& ngram, uint64_t max_length, uint64_t seed) {
+  TrainOptions options;
+  options.ngram = ngram;
+  options.max_length = max_length;
+  options.seed = seed;
+  return options;
+}
+
 struct Data {
   std::vector<std::vector<uint32_t>> ids;
   std::vector<std::vector<uint8_t>> flags;
@@ -32,14 +40,15 @@ struct Data {
     }
     for (uint64_t i = 0; i < samples; ++i)
       batch.samples.push_back({ids[i], static_cast<uint32_t>(random.below(classes)), flags[i]});
-    batch.grain_size = grain;
+    cut_into_grains(batch, grain, 16384);
   }
 };
 
-double step(Model& model, const Batch& batch, Executors& executors, double rate) {
+double step(NgramModel& model, const Batch& batch, Executors& executors, double rate) {
   std::vector<GrainLoss> losses(batch.grains());
-  model.begin_step(batch);
-  executors.run(batch.grains(), [&](uint64_t g, unsigned) { losses[g] = model.compute_grain(batch, g); });
+  model.begin_step(batch, executors.count());
+  executors.run(batch.grains(),
+                [&](uint64_t g, unsigned e) { losses[g] = model.compute_grain(batch, g, e); });
   GrainLoss total;
   for (auto& part : losses) total.loss += part.loss, total.weight += part.weight;
   model.update(batch, rate, total.weight, executors);
@@ -59,17 +68,18 @@ double loss_of(const Model& model, const Data& data, const Task& task) {
   double loss = 0, weight = 0;
   std::vector<float> logits(task.classes.size());
   for (size_t i = 0; i < data.ids.size(); ++i) {
-    model.logits(data.ids[i], logits);
+    const Sample& sample = data.batch.samples[i];
+    model.logits(std::span(&sample.ids, 1), logits);
     if (task.labels == LabelKind::multiple) {
       for (size_t c = 0; c < logits.size(); ++c) {
         const double p = 1 / (1 + std::exp(-static_cast<double>(logits[c])));
-        loss -= std::log(data.flags[i][c] ? p : 1 - p) / static_cast<double>(logits.size());
+        loss -= std::log(sample.flags[c] ? p : 1 - p) / static_cast<double>(logits.size());
       }
       weight += 1;
     } else {
       double sum = 0;
       for (float v : logits) sum += std::exp(v);
-      const uint32_t label = data.batch.samples[i].label;
+      const uint32_t label = sample.label;
       const double w = task.class_weights.empty() ? 1 : task.class_weights[label];
       loss += w * (std::log(sum) - logits[label]);
       weight += w;
@@ -82,7 +92,7 @@ TEST(Ngram, LossIsTheLossOfItsLogits) {
   for (auto kind : {LabelKind::single, LabelKind::multiple}) {
     Task task = task_of(kind, 3);
     if (kind == LabelKind::single) task.class_weights = {1, 2.5f, 0.5f};
-    NgramModel model({4, 2, 50}, 0, 1, task);
+    NgramModel model(options_of({4, 2, 50}, 0, 1), task);
     Data data(20, 3, 6);
     Executors one(1);
     for (int i = 0; i < 5; ++i) step(model, data.batch, one, 0.1);
@@ -97,7 +107,7 @@ TEST(Ngram, UpdatesFollowTheGradientOfTheLoss) {
   Data data(16, 3, 4);
   Executors one(1);
   auto prepared = [&] {
-    auto model = std::make_unique<NgramModel>(NgramOptions{4, 2, 50}, 0, 7, task);
+    auto model = std::make_unique<NgramModel>(options_of({4, 2, 50}, 0, 7), task);
     step(*model, data.batch, one, 0.5);  // output weights are zero before it, and so are the rows' gradients
     return model;
   };
@@ -135,7 +145,7 @@ TEST(Ngram, SameBitsForAnyExecutorsAndGrains) {
       for (uint64_t grain : {1u, 8u, 64u}) {
         Task task = task_of(kind, 4);
         task.class_weights = {1, 2, 0.5f, 3};
-        NgramModel model({10, 3, 1000}, 0, 3, task);
+        NgramModel model(options_of({10, 3, 1000}, 0, 3), task);
         Executors crew(executors);
         for (uint64_t s = 0; s < 10; ++s) {
           Data data(64 + s, 4, grain);
@@ -148,7 +158,7 @@ TEST(Ngram, SameBitsForAnyExecutorsAndGrains) {
 }
 
 TEST(Ngram, RowsAreWordsThenHashedRuns) {
-  NgramModel model({4, 3, 1000}, 5, 1, task_of(LabelKind::single, 2));
+  NgramModel model(options_of({4, 3, 1000}, 5, 1), task_of(LabelKind::single, 2));
   const std::vector<uint32_t> ids = {1, 2, 3, 1, 2, 9, 9, 9};
   std::vector<uint32_t> rows;
   model.rows_of(ids, rows);

@@ -16,9 +16,12 @@ inline constexpr int events_version = 1;
 // file whose writer was killed. Safe for several threads.
 class EventLog {
  public:
-  // Creates the file and writes its first event, "run".
-  EventLog(const fs::path& path, const nlohmann::ordered_json& run);
-  // kind and the time since the start are put in front of the fields.
+  enum class Open { create, append };
+  // Writes the event "run": the first of a new file, or behind the events of an earlier process, whose
+  // last line is removed first when it was cut short (append also creates a file that is missing).
+  EventLog(const fs::path& path, const nlohmann::ordered_json& run, Open how = Open::create);
+  // kind and the time since the start are put in front of the fields. Throws WorkError when the disk is
+  // full; then nothing of the event is in the file.
   void add(std::string_view kind, const nlohmann::ordered_json& fields);
   double seconds() const;
 

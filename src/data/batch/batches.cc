@@ -1,63 +1,72 @@
 #include "data/batch/batches.h"
 
+#include <algorithm>
+
 namespace paceline {
 
-Sample sample_of(const Rows& rows, uint64_t classes, size_t row) {
-  Sample sample;
-  sample.ids = rows.row(row);
-  if (!rows.labels.empty()) sample.label = rows.labels[row];
-  if (!rows.flags.empty()) sample.flags = std::span(rows.flags).subspan(row * classes, classes);
-  return sample;
-}
-
-Batches::Batches(SplitReader reader, const SplitInfo& split, uint64_t classes, uint64_t seed,
-                 uint64_t batch_size, uint64_t grain_size)
-    : reader_(std::move(reader)),
-      order_(split.rows, batch_size, static_cast<double>(split.tokens) / static_cast<double>(split.rows)),
-      classes_(classes),
-      seed_(seed) {
-  batch_.grain_size = grain_size;
-}
+Batches::Batches(SplitReader reader, const SplitInfo& split, uint64_t classes, const BatchOptions& options)
+    : options_(options),
+      reader_(std::move(reader)),
+      order_(split.rows, options.batch_size,
+             static_cast<double>(split.tokens) / static_cast<double>(split.rows), options.bucket_batches),
+      classes_(classes) {}
 
 Batches::~Batches() {
   if (ahead_.valid()) ahead_.wait();
 }
 
-Batches::Window Batches::window_of(uint64_t step) const {
-  return {step / order_.steps(), order_.window_of(step % order_.steps())};
+std::unique_ptr<Batches::Loaded> Batches::load(Window window) {
+  auto loaded = std::make_unique<Loaded>();
+  for (const auto& run : order_.window_runs(options_.seed, window.first, window.second))
+    reader_.read(run.first, run.count, loaded->rows);
+  loaded->order = order_.window_order(options_.seed, window.first, window.second);
+  if (options_.bucket_batches > 1)
+    for (const auto& pool : order_.pools(window.second))
+      sort_by_length(loaded->rows, std::span(loaded->order).subspan(pool.first, pool.count));
+  return loaded;
 }
 
-std::unique_ptr<Rows> Batches::load(Window window) {
-  auto rows = std::make_unique<Rows>();
-  for (const auto& run : order_.window_runs(seed_, window.first, window.second))
-    reader_.read(run.first, run.count, *rows);
-  return rows;
+void Batches::sort_by_length(const Rows& rows, std::span<uint32_t> places) const {
+  // Length, then place in the shuffle, in one number; neither has more than 32 bits.
+  std::vector<uint64_t> keys(places.size());
+  for (uint64_t i = 0; i < keys.size(); ++i)
+    keys[i] = sample_of(rows, classes_, places[i], options_.max_length).ids.size() << 32 | i;
+  std::ranges::sort(keys);
+  const std::vector<uint32_t> shuffled(places.begin(), places.end());
+  for (uint64_t i = 0; i < keys.size(); ++i) places[i] = shuffled[keys[i] & UINT32_MAX];
 }
 
 void Batches::move_to(Window window) {
-  std::unique_ptr<Rows> loaded;
-  if (ahead_.valid()) loaded = ahead_.get();
-  if (!loaded || expected_ != window) loaded = load(window);
-  rows_ = std::move(loaded);
+  // What is no longer needed goes first, so that there are never more than two windows at a time.
+  current_.reset();
+  loaded_.reset();
+  if (ahead_.valid()) loaded_ = ahead_.get();
+  if (!loaded_ || expected_ != window) {
+    loaded_.reset();
+    loaded_ = load(window);
+  }
   current_ = window;
-  Window next = window.second + 1 < order_.windows() ? Window{window.first, window.second + 1}
-                                                     : Window{window.first + 1, 0};
+  const Window next = window.second + 1 < order_.windows() ? Window{window.first, window.second + 1}
+                                                           : Window{window.first + 1, 0};
   expected_ = next;
   ahead_ = std::async(std::launch::async, [this, next] { return load(next); });
 }
 
 const Batch& Batches::at(uint64_t step) {
-  const Window window = window_of(step);
-  if (current_ != window) move_to(window);
   batch_.step = step;
   batch_.epoch = step / order_.steps();
   batch_.step_in_epoch = step % order_.steps();
+  const Window window = {batch_.epoch, order_.window_of(batch_.step_in_epoch)};
+  if (current_ != window) move_to(window);
+
+  const auto taken = order_.step_rows(options_.seed, batch_.epoch, batch_.step_in_epoch);
+  const auto first = loaded_->order.begin() + static_cast<ptrdiff_t>(taken.first);
+  std::vector<uint32_t> places(first, first + static_cast<ptrdiff_t>(taken.count));
+  std::ranges::sort(places);  // samples of equal length follow each other as their rows do in the window
   batch_.samples.clear();
-  batch_.tokens = 0;
-  for (uint64_t row : order_.step_rows(seed_, batch_.epoch, batch_.step_in_epoch)) {
-    batch_.samples.push_back(sample_of(*rows_, classes_, row));
-    batch_.tokens += batch_.samples.back().ids.size();
-  }
+  for (uint32_t place : places)
+    batch_.samples.push_back(sample_of(loaded_->rows, classes_, place, options_.max_length));
+  cut_into_grains(batch_, options_.grain_size, options_.grain_tokens);
   return batch_;
 }
 

@@ -14,10 +14,14 @@
 namespace paceline {
 
 struct TrainResult {
-  uint64_t steps = 0, samples = 0, tokens = 0;
-  double seconds = 0, last_loss = 0;
-  std::optional<double> best_score;  // macro-F1 on the split valid
+  uint64_t steps = 0, samples = 0, tokens = 0;  // of the whole run
+  double seconds = 0, last_loss = 0;            // of this process
+  std::string metric;                           // that chose the model
+  std::optional<double> best_score;             // of it, on the split valid
   uint64_t best_step = 0;
+  std::optional<uint64_t> resumed_from;
+  bool was_complete = false;  // nothing was left to do
+  std::string stopped;        // why it ended before its last step; empty: it did not
   std::string model_hash;
 };
 

@@ -1,40 +1,212 @@
 #include "engine/api/options.h"
 
-namespace paceline {
+#include <algorithm>
 
-void declare_train_fields(FieldTable& table, TrainOptions& options) {
+#include "base/error.h"
+#include "engine/score/metrics.h"
+
+namespace paceline {
+namespace {
+
+constexpr uint64_t most_steps = uint64_t{1} << 40;
+
+using Names = std::vector<std::string>;
+bool contains(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void declare_what(FieldTable& table, TrainOptions& options) {
   table.group("What");
   table.text("data", &options.data, "Data set to train on.").named("DATASET").need();
-  table.text("model", &options.model, "Kind of model.").one_of({"ngram"});
-  table.text("out", &options.out, "Folder of the run; it must not exist yet.").named("RUN").need();
-  table.group("Training");
+  table.text("model", &options.model, "Kind of model; defaults below are those of the kind named.")
+      .one_of({"ngram", "lstm"});
+  table.text("out", &options.out, "Folder of the run; it must not exist yet, except with --resume.")
+      .named("RUN")
+      .need();
+  table
+      .flag("resume", &options.resume,
+            "Go on with the run at --out from its last checkpoint; more --epochs or --steps extend it.")
+      .unrecorded();
+  table.flag("detach", &options.detach, "Leave the terminal and go on in the background.").unrecorded();
+}
+
+void declare_length(FieldTable& table, TrainOptions& options) {
+  table.group("Length of the run");
+  table.integer("epochs", &options.epochs, 1, 100000, "Passes over the training data.");
+  table.integer("steps", &options.steps, 0, most_steps,
+                "Stop after this many steps; 0: as many as the epochs have.");
+  table.real("max-time", &options.max_time, 0, 1e7,
+             "Minutes after which to stop; 0: any. The step is recorded.");
+  table.integer("patience", &options.patience, 0, 1 << 20,
+                "Evaluations without improvement after which to stop; 0: never stop early.");
+  table
+      .list("stop-on", &options.stop_on,
+            "Metrics on the split valid that should improve; the first chooses the model that is kept.")
+      .one_of(metric_names());
+  table.text("stop-when", &options.stop_when, "Which of several metrics must have stopped improving.")
+      .one_of({"first", "any", "all"});
+  table.integer("evaluate-every", &options.evaluate_every, 0, most_steps,
+                "Steps between evaluations; 0: after every epoch.");
+  table.integer("save-every", &options.save_every, 0, most_steps,
+                "Steps between checkpoints; 0: every five minutes and at every evaluation.");
+  table.integer("keep", &options.keep, 1, 1 << 20, "Latest checkpoints that stay, besides the best.");
+}
+
+void declare_batches(FieldTable& table, TrainOptions& options) {
+  table.group("Batches");
   table.integer("seed", &options.seed, 0, UINT32_MAX,
                 "Chooses the random numbers; the same seed gives the same bits.");
-  table.integer("epochs", &options.epochs, 1, 100000, "Passes over the training data.");
-  table.integer("steps", &options.steps, 0, uint64_t{1} << 40,
-                "Stop after this many steps; 0: as many as the epochs have.");
   table.integer("batch-size", &options.batch_size, 1, 1 << 20,
                 "Samples a step, over all executors together.");
-  table.integer("grain-size", &options.grain_size, 1, 1 << 16, "Samples that an executor takes at a time.");
+  table.integer("grain-size", &options.grain_size, 1, 1 << 16,
+                "Samples that an executor takes at a time, on average.");
+  table.integer("grain-tokens", &options.grain_tokens, 1, 1 << 28,
+                "Most tokens of a grain; a longer text is a grain of its own.");
+  table.integer("bucket-batches", &options.bucket_batches, 1, 1 << 12,
+                "Batches whose samples are sorted by length together; 1: none are.");
   table.integer("max-length", &options.max_length, 0, 1 << 24, "Tokens of a text that are used; 0: all.");
-  table.real("learning-rate", &options.learning_rate, 1e-9, 100,
-             "Step width of the optimizer (row-wise Adagrad).");
-  table.text("schedule", &options.schedule, "How the learning rate goes on.").one_of({"constant", "linear"});
-  table.integer("warmup", &options.warmup, 0, uint64_t{1} << 40,
-                "Steps over which the learning rate rises to its value.");
-  table.text(
-      "class-weights", &options.class_weights,
-      "Weight of each class in the loss: none, balanced, or numbers in the order of the classes (1,3.5).");
   table
       .integer("executors", &options.executors, 0, 4096,
                "Threads that compute; 0: all usable cores. The result does not depend on it.")
       .unrecorded();
+}
+
+void declare_learning(FieldTable& table, TrainOptions& options) {
+  table.group("Learning");
+  table.text("optimizer", &options.optimizer, "How gradients change weights; ngram has its own, adagrad.")
+      .one_of({"adagrad", "adam", "adamw", "sgd"});
+  table.real("learning-rate", &options.learning_rate, 1e-9, 100, "Step width of the optimizer.");
+  table.text("schedule", &options.schedule, "How the learning rate goes on.")
+      .one_of({"constant", "linear", "cosine", "noam"});
+  table.integer("warmup", &options.warmup, 0, most_steps,
+                "Steps over which the learning rate rises to its value.");
+  table.integer("schedule-steps", &options.schedule_steps, 0, most_steps,
+                "Steps over which the schedule runs; 0: all of the run.");
+  table.text(
+      "class-weights", &options.class_weights,
+      "Weight of each class in the loss: none, balanced, or numbers in the order of the classes (1,3.5).");
+  table.text("loss", &options.loss, "What is made small.").one_of({"cross-entropy", "focal"});
+  table.real("focal-gamma", &options.focal_gamma, 0, 20, "How much focal turns away from easy samples.");
+  table.real("clip", &options.clip, 0, 1e9, "Largest norm of the gradient; 0: any.");
+  table.real("beta1", &options.beta1, 0, 0.999999, "Decay of the mean, adam and adamw.");
+  table.real("beta2", &options.beta2, 0, 0.9999999, "Decay of the mean square, adam and adamw.");
+  table.real("epsilon", &options.epsilon, 1e-30, 1, "Added to the root of the mean square, adam and adamw.");
+  table.real("momentum", &options.momentum, 0, 0.999999, "Of sgd.");
+  table.real("weight-decay", &options.weight_decay, 0, 10, "How fast weights shrink.");
+  table
+      .text("embedding-update", &options.embedding_update,
+            "Which rows of an embedding move: those in the batch, or all.")
+      .one_of({"lazy", "dense"});
+  table.real("ema", &options.ema, 0, 0.9999999, "Decay of the averaged weights that are kept; 0: none.");
+  table
+      .text("sum", &options.sum,
+            "How gradients are added; the bits of float depend on the executors, it is there for measuring.")
+      .one_of({"exact", "float"});
+}
+
+void declare_ngram(FieldTable& table, NgramOptions& ngram) {
   table.group("Model ngram");
-  table.integer("dim", &options.ngram.dim, 1, 1024, "Width of the embeddings.");
-  table.integer("ngrams", &options.ngram.ngrams, 1, 5,
-                "Longest run of words that has an embedding of its own.");
-  table.integer("buckets", &options.ngram.buckets, 1, uint64_t{1} << 28,
+  table.integer("dim", &ngram.dim, 1, 1024, "Width of the embeddings.");
+  table.integer("ngrams", &ngram.ngrams, 1, 5, "Longest run of words that has an embedding of its own.");
+  table.integer("buckets", &ngram.buckets, 1, uint64_t{1} << 28,
                 "Embeddings that runs of two words and more share by a hash.");
+}
+
+void declare_lstm(FieldTable& table, LstmOptions& lstm) {
+  table.group("Model lstm");
+  table.text("cell", &lstm.cell, "Kind of recurrent cell.").one_of({"lstm", "gru"});
+  table.integer("embedding", &lstm.embedding, 1, 8192, "Width of the embeddings.");
+  table.integer("hidden", &lstm.hidden, 1, 8192, "Width of the state, in each direction.");
+  table.integer("layers", &lstm.layers, 1, 64, "Recurrent layers.");
+  table.flag("bidirectional", &lstm.bidirectional, "Read texts in both directions.");
+  table.text("pooling", &lstm.pooling, "How the states of a text become one.")
+      .one_of({"last", "mean", "max", "attention"});
+  table
+      .real("dropout", &lstm.dropout, 0, 0.99,
+            "Sets --layer-dropout and --output-dropout, unless they are given themselves.")
+      .unrecorded();
+  table.real("word-dropout", &lstm.word_dropout, 0, 0.99, "Share of words that are left out.");
+  table.real("embedding-dropout", &lstm.embedding_dropout, 0, 0.99, "Share of embeddings' values.");
+  table.real("recurrent-dropout", &lstm.recurrent_dropout, 0, 0.99,
+             "Share of the state's values from word to word, the same for a whole text.");
+  table.real("layer-dropout", &lstm.layer_dropout, 0, 0.99, "Share of values between layers.");
+  table.real("output-dropout", &lstm.output_dropout, 0, 0.99, "Share of values before the output layer.");
+  table.text("kernels", &lstm.kernels, "Own loops, or LibTorch's operations.").one_of({"fused", "aten"});
+  table.text("word-vectors", &lstm.word_vectors, "File of pretrained embeddings in text form.").named("FILE");
+}
+
+// What the optimizer of ngram has no use for.
+const Names of_tensor_models = {
+    "loss",         "focal-gamma",      "clip", "beta1", "beta2", "epsilon", "momentum",
+    "weight-decay", "embedding-update", "ema",  "sum"};
+
+bool applies(const Field& field, const std::string& model) {
+  if (field.group.starts_with("Model ")) return field.group == "Model " + model;
+  return model != "ngram" || !contains(of_tensor_models, field.name);
+}
+
+}  // namespace
+
+void declare_train_fields(FieldTable& table, TrainOptions& options) {
+  declare_what(table, options);
+  declare_length(table, options);
+  declare_batches(table, options);
+  declare_learning(table, options);
+  declare_ngram(table, options.ngram);
+  declare_lstm(table, options.lstm);
+  for (auto& field : table.fields())
+    if (!applies(field, options.model)) field.recorded = false;
+}
+
+void resolve_train_fields(FieldTable& table, TrainOptions& options) {
+  for (const auto& field : table.fields())
+    if (field.is_set && !applies(field, options.model))
+      input_error("--{}: --model {} has no such option; leave it out", field.name, options.model);
+  if (!table.find("dropout")->is_set) return;
+  if (!table.find("layer-dropout")->is_set) options.lstm.layer_dropout = options.lstm.dropout;
+  if (!table.find("output-dropout")->is_set) options.lstm.output_dropout = options.lstm.dropout;
+}
+
+TrainOptions read_run_options(const fs::path& run) {
+  std::error_code ignored;
+  const fs::path file = run / "config.yaml";
+  if (!fs::exists(run, ignored))
+    input_error("--resume: there is no run {}; leave --resume out to begin it", run.string());
+  if (!fs::is_regular_file(file, ignored))
+    input_error("--resume: {} is not the folder of a run (it has no config.yaml)", run.string());
+  const std::string yaml = read_file(file, 16 << 20);
+  TrainOptions any;
+  FieldTable all;
+  declare_train_fields(all, any);
+  from_yaml(all, yaml, file.string());
+  TrainOptions options = default_train_options(any.model);
+  FieldTable table;
+  declare_train_fields(table, options);
+  from_yaml(table, yaml, file.string());
+  return options;
+}
+
+bool changes_bits(const std::string& key) {
+  static const Names free = {"data",       "out",  "epochs",   "steps",   "schedule-steps", "max-time",
+                             "save-every", "keep", "patience", "stop-on", "stop-when"};
+  return !contains(free, key);
+}
+
+TrainOptions default_train_options(const std::string& model) {
+  TrainOptions options;
+  options.model = model;
+  options.stop_on = {"macro_f1"};
+  if (model == "ngram") return options;
+  if (model != "lstm") input_error("--model: '{}' is not one of ngram, lstm", model);
+  options.epochs = 4;
+  options.batch_size = 64;
+  options.grain_size = 16;
+  options.bucket_batches = 32;
+  options.optimizer = "adam";
+  options.learning_rate = 0.002;
+  options.schedule = "linear";
+  options.clip = 1;
+  return options;
 }
 
 }  // namespace paceline

@@ -1,12 +1,24 @@
 #include "engine/evaluate/evaluate.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "base/error.h"
 #include "engine/model/portable_math.h"
 
 namespace paceline {
 namespace {
 
-constexpr uint64_t window_rows = 4096, grain_rows = 128;
+constexpr uint64_t window_rows = 4096, grain_rows = 64;
+
+// Rows by length, the longest first: texts beside each other then have similar lengths.
+std::vector<size_t> by_length(const Rows& rows) {
+  std::vector<size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return rows.row(a).size() > rows.row(b).size(); });
+  return order;
+}
 
 }  // namespace
 
@@ -34,11 +46,16 @@ Scores evaluate_split(const Model& model, const Task& task, const fs::path& fold
     throw_if_interrupted();
     rows.clear();
     reader.read(first, std::min(window_rows, reader.rows() - first), rows);
+    const std::vector<size_t> order = by_length(rows);
     executors.run((rows.size() + grain_rows - 1) / grain_rows, [&](uint64_t grain, unsigned) {
-      const size_t end = std::min<size_t>(rows.size(), (grain + 1) * grain_rows);
-      for (size_t i = grain * grain_rows; i < end; ++i) {
-        std::span<float> out(values.data() + i * classes, classes);
-        model.logits(rows.row(i), out);
+      const size_t begin = grain * grain_rows, end = std::min<size_t>(rows.size(), begin + grain_rows);
+      std::vector<Text> texts;
+      for (size_t i = begin; i < end; ++i) texts.push_back(sample_of(rows, classes, order[i]).ids);
+      std::vector<float> logits(texts.size() * classes);
+      model.logits(texts, logits);
+      for (size_t i = begin; i < end; ++i) {
+        const std::span<float> out(values.data() + order[i] * classes, classes);
+        std::copy_n(logits.data() + (i - begin) * classes, classes, out.data());
         to_probabilities(out, multi);
       }
     });

@@ -8,8 +8,9 @@
 #include "base/machine/limits.h"
 #include "data/text/text_pipeline.h"
 #include "data/text/vocabulary.h"
+#include "engine/aten/aten_lstm.h"
+#include "engine/aten/gemm_speed.h"
 #include "engine/evaluate/evaluate.h"
-#include "engine/kernels/gemm_speed.h"
 #include "engine/train/trainer.h"
 
 namespace paceline {
@@ -44,7 +45,8 @@ class ModelPredictor final : public Predictor {
       out.ids.push_back(vocabulary_.id(word));
     }
     out.logits.resize(classes().size());
-    loaded_.model->logits(out.ids, out.logits);
+    const Text ids = out.ids;
+    loaded_.model->logits(std::span(&ids, 1), out.logits);
     out.probabilities = out.logits;
     to_probabilities(out.probabilities, multi_label());
     if (multi_label()) {
@@ -99,6 +101,7 @@ class LibraryEngine final : public Engine {
 
 Engine* paceline_open_engine() {
   static LibraryEngine engine;
+  register_aten_lstm();
   return &engine;
 }
 

@@ -2,12 +2,15 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "engine/model/lstm.h"
 #include "engine/model/ngram.h"
+#include "engine/model/replace_folder.h"
 
 namespace paceline {
 namespace {
 
 constexpr int model_version = 1;
+TensorModelMaker aten_lstm = nullptr;
 
 fs::path model_folder(const fs::path& path) {
   std::error_code ignored;
@@ -33,9 +36,19 @@ Task task_from_json(const nlohmann::json& config) {
 
 }  // namespace
 
+std::unique_ptr<TensorModel> make_tensor_model(const TrainOptions& options, const Task& task) {
+  if (options.model != "lstm") return nullptr;
+  if (options.lstm.kernels == "fused") return std::make_unique<LstmModel>(options, task);
+  if (aten_lstm == nullptr) input_error("--kernels aten: this program was built without LibTorch");
+  return aten_lstm(options, task);
+}
+
+void set_aten_lstm_maker(TensorModelMaker maker) { aten_lstm = maker; }
+
 std::unique_ptr<Model> make_model(const TrainOptions& options, const Task& task) {
+  if (auto model = make_tensor_model(options, task)) return model;
   PACELINE_ASSERT(options.model == "ngram");
-  return std::make_unique<NgramModel>(options.ngram, options.max_length, options.seed, task);
+  return std::make_unique<NgramModel>(options, task);
 }
 
 void save_model(const Model& model, const Task& task, const fs::path& vocabulary, const fs::path& folder) {
@@ -57,9 +70,7 @@ void save_model(const Model& model, const Task& task, const fs::path& vocabulary
   write_file_atomically(staging / "vocab.txt", read_file(vocabulary));
   write_safetensors(staging / "model.safetensors", model.tensors(), {{"format", "pt"}});
   write_file_atomically(staging / "config.json", config.dump(2) + "\n");
-  fs::remove_all(folder);
-  fs::rename(staging, folder);
-  sync_directory(folder.parent_path());
+  replace_folder(staging, folder);
 }
 
 LoadedModel load_model(const fs::path& path) {
@@ -77,16 +88,23 @@ LoadedModel load_model(const fs::path& path) {
                                            config.at("version").dump(), model_version));
     loaded.task = task_from_json(config);
     config.at("model").get_to(options.model);
-    if (options.model != "ngram")
-      throw std::runtime_error(fmt::format("model '{}' is not known to this program", options.model));
     options.max_length = config.at("max_length").get<uint64_t>();
-    options.ngram = ngram_options_from_json(config);
+    if (options.model == "ngram")
+      options.ngram = ngram_options_from_json(config);
+    else if (options.model == "lstm")
+      options.lstm = lstm_options_from_json(config);
+    else
+      throw std::runtime_error(fmt::format("model '{}' is not known to this program", options.model));
   } catch (const std::exception& problem) {
     input_error("{}: {}", file.string(), problem.what());
   }
-  // The table is allocated only after the weights' file was found to be of that very size.
+  // Memory is taken only after the weights' file was found to be of that very size.
   const SafetensorsReader reader(loaded.folder / "model.safetensors");
-  check_ngram_file(options.ngram, loaded.task, loaded.folder / "model.safetensors");
+  const fs::path weights = loaded.folder / "model.safetensors";
+  if (options.model == "ngram")
+    check_ngram_file(options.ngram, loaded.task, weights);
+  else
+    check_lstm_file(options.lstm, loaded.task, weights);
   loaded.model = make_model(options, loaded.task);
   loaded.model->load(reader);
   return loaded;

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "engine/model/portable_math.h"
 
 namespace paceline {
 namespace {
@@ -57,22 +56,20 @@ struct NgramModel::RowSums {
   }
 };
 
-NgramModel::NgramModel(const NgramOptions& options, uint64_t max_length, uint64_t seed, const Task& task)
-    : options_(options),
-      max_length_(max_length),
+NgramModel::NgramModel(const TrainOptions& options, const Task& task)
+    : options_(options.ngram),
+      max_length_(options.max_length),
       vocabulary_(task.tokenizer.vocabulary_size),
-      rows_(vocabulary_ + (options.ngrams > 1 ? options.buckets : 0)),
-      stride_(round_up(options.dim + 1)),
-      multi_label_(task.labels == LabelKind::multiple),
+      rows_(vocabulary_ + (options_.ngrams > 1 ? options_.buckets : 0)),
+      stride_(round_up(options_.dim + 1)),
       classes_(task.classes.size()),
-      class_weights_(task.class_weights),
+      loss_(options, task),
       table_(static_cast<float*>(std::aligned_alloc(64, rows_ * stride_ * sizeof(float))), std::free),
-      output_(classes_ * (options.dim + 1), 0.f),
+      output_(classes_ * (options_.dim + 1), 0.f),
       output_squares_(output_.size(), 0.f) {
   if (!table_) throw std::bad_alloc();
-  if (class_weights_.empty()) class_weights_.assign(classes_, 1.f);
   std::memset(table_.get(), 0, rows_ * stride_ * sizeof(float));
-  const RandomStream random({seed, 0x6E6772616Dull});
+  const RandomStream random({options.seed, 0x6E6772616Dull});
   const float width = 1.f / static_cast<float>(options_.dim);
   for (uint64_t r = 0; r < rows_; ++r)
     for (uint64_t j = 0; j < options_.dim; ++j)
@@ -115,58 +112,32 @@ void NgramModel::output_layer(const float* hidden, std::span<float> logits) cons
   }
 }
 
-void NgramModel::logits(std::span<const uint32_t> ids, std::span<float> out) const {
+void NgramModel::logits(std::span<const Text> texts, std::span<float> out) const {
   thread_local std::vector<uint32_t> rows;
   thread_local std::vector<float> hidden;
   hidden.resize(stride_);
-  rows_of(ids, rows);
-  mean_of_rows(rows, hidden.data());
-  output_layer(hidden.data(), out);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    rows_of(texts[i], rows);
+    mean_of_rows(rows, hidden.data());
+    output_layer(hidden.data(), out.subspan(i * classes_, classes_));
+  }
 }
 
-void NgramModel::begin_step(const Batch& batch) {
-  // No gradient of a logit exceeds its class's weight, so no sum can leave the range of the integers.
-  double weight = multi_label_ ? 1 : 0, bound = 0;  // a label that is absent always weighs 1
-  for (float w : class_weights_) weight = std::max<double>(weight, w);
+void NgramModel::begin_step(const Batch& batch, unsigned) {
+  // No gradient of a logit exceeds the loss's bound, so no sum can leave the range of the integers.
+  double bound = 0;
   for (uint64_t j = 0; j < options_.dim; ++j) {
     double column = 0;
     for (size_t c = 0; c < classes_; ++c) column += std::fabs(output_[c * (options_.dim + 1) + j]);
     bound = std::max(bound, column);
   }
-  row_scale_ = scale_for(bound * weight, batch.samples.size());
+  row_scale_ = scale_for(bound * loss_.bound(), batch.samples.size());
   output_scale_ = 0x1p30f;
   grains_.resize(std::max<size_t>(grains_.size(), batch.grains()));
   sample_gradients_.resize(batch.samples.size() * stride_);
 }
 
-// Turns logits into gradients of the loss; returns the sample's weighted loss.
-double NgramModel::loss_gradient(const Sample& sample, std::span<float> values, double& weight) const {
-  double loss = 0;
-  if (multi_label_) {
-    for (size_t c = 0; c < classes_; ++c) {
-      const double probability = 1 / (1 + portable_exp(-static_cast<double>(values[c])));
-      const bool yes = sample.flags[c] != 0;
-      const double w = yes ? class_weights_[c] : 1.0;
-      loss -= w * portable_log(std::max(yes ? probability : 1 - probability, 1e-30));
-      values[c] = static_cast<float>(w * (probability - (yes ? 1 : 0)));
-    }
-    weight += 1;
-    return loss / static_cast<double>(classes_);
-  }
-  double largest = values[0], sum = 0;
-  for (float v : values) largest = std::max<double>(largest, v);
-  for (float v : values) sum += portable_exp(v - largest);
-  const double w = class_weights_[sample.label];
-  loss = w * (portable_log(sum) - (values[sample.label] - largest));
-  for (size_t c = 0; c < classes_; ++c) {
-    const double probability = portable_exp(values[c] - largest) / sum;
-    values[c] = static_cast<float>(w * (probability - (c == sample.label ? 1 : 0)));
-  }
-  weight += w;
-  return loss;
-}
-
-GrainLoss NgramModel::compute_grain(const Batch& batch, uint64_t grain) {
+GrainLoss NgramModel::compute_grain(const Batch& batch, uint64_t grain, unsigned) {
   GrainGradient& out = grains_[grain];
   for (auto& list : out.touched) list.clear();
   out.output.assign(output_.size(), 0);
@@ -174,12 +145,12 @@ GrainLoss NgramModel::compute_grain(const Batch& batch, uint64_t grain) {
   out.values.resize(classes_);
   GrainLoss result;
   const uint64_t width = options_.dim + 1;
-  uint32_t number = static_cast<uint32_t>(grain * batch.grain_size);
+  uint32_t number = static_cast<uint32_t>(batch.first_sample(grain));
   for (const Sample& sample : batch.grain(grain)) {
     rows_of(sample.ids, out.rows);
     mean_of_rows(out.rows, out.hidden.data());
     output_layer(out.hidden.data(), out.values);
-    result.loss += loss_gradient(sample, out.values, result.weight);
+    result.loss += loss_.gradient(sample, out.values, result.weight);
 
     int32_t* gradient = sample_gradients_.data() + number * stride_;
     std::fill_n(gradient, stride_, 0);
@@ -243,7 +214,8 @@ void NgramModel::update_output(uint64_t grains, float learning_rate, float weigh
   }
 }
 
-void NgramModel::update(const Batch& batch, double learning_rate, double weight, Executors& executors) {
+UpdateFacts NgramModel::update(const Batch& batch, double learning_rate, double weight,
+                               Executors& executors) {
   while (sums_.size() < executors.count()) sums_.push_back(std::make_unique<RowSums>());
   const uint64_t grains = batch.grains();
   const float rate = static_cast<float>(learning_rate);
@@ -252,6 +224,7 @@ void NgramModel::update(const Batch& batch, double learning_rate, double weight,
     update_partition(static_cast<unsigned>(partition), grains, rate, unit, *sums_[executor]);
   });
   update_output(grains, rate, static_cast<float>(weight));
+  return {};
 }
 
 }  // namespace paceline

@@ -1,6 +1,7 @@
 // Averaged embeddings of words and hashed word n-grams with a linear layer: the strong, cheap baseline.
 #pragma once
-#include "engine/model/model.h"
+#include "engine/model/learner.h"
+#include "engine/model/loss.h"
 
 namespace paceline {
 
@@ -11,17 +12,25 @@ void check_ngram_file(const NgramOptions& options, const Task& task, const fs::p
 // Row r of the table: `dim` values, then (in training) the running sum of squares of its gradients, all
 // in whole cache lines, so that a look-up or an update touches as few as possible. Rows are updated only
 // when touched. Gradients of rows are added as integers, so their order does not matter.
-class NgramModel final : public Model {
+class NgramModel final : public Model, public Learner {
  public:
-  NgramModel(const NgramOptions& options, uint64_t max_length, uint64_t seed, const Task& task);
+  NgramModel(const TrainOptions& options, const Task& task);
   ~NgramModel() override;
-  void begin_step(const Batch& batch) override;
-  GrainLoss compute_grain(const Batch& batch, uint64_t grain) override;
-  void update(const Batch& batch, double learning_rate, double weight, Executors& executors) override;
-  void logits(std::span<const uint32_t> ids, std::span<float> out) const override;
+  void logits(std::span<const Text> texts, std::span<float> out) const override;
   nlohmann::ordered_json config() const override;
   std::vector<TensorView> tensors() const override;
   void load(const SafetensorsReader& reader) override;
+
+  void begin_step(const Batch& batch, unsigned executors) override;
+  GrainLoss compute_grain(const Batch& batch, uint64_t grain, unsigned executor) override;
+  // The scale of a step is a bound that its gradients cannot exceed, so no step is repeated.
+  bool finish_grains(const Batch&, Executors&) override { return true; }
+  UpdateFacts update(const Batch& batch, double learning_rate, double weight, Executors& executors) override;
+  const Model& model() const override { return *this; }
+  std::vector<TensorView> state() const override;
+  nlohmann::ordered_json state_numbers() const override { return nlohmann::ordered_json::object(); }
+  void load_state(const SafetensorsReader& tensors, const nlohmann::json& numbers) override;
+  uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const override;
 
   // The rows of a text: its words, then its n-grams of two words and more.
   void rows_of(std::span<const uint32_t> ids, std::vector<uint32_t>& rows) const;
@@ -44,15 +53,13 @@ class NgramModel final : public Model {
   const float* row(uint64_t index) const { return table_.get() + index * stride_; }
   void mean_of_rows(std::span<const uint32_t> rows, float* hidden) const;
   void output_layer(const float* hidden, std::span<float> logits) const;
-  double loss_gradient(const Sample& sample, std::span<float> values, double& weight) const;
   void update_partition(unsigned partition, uint64_t grains, float learning_rate, float unit, RowSums& sums);
   void update_output(uint64_t grains, float learning_rate, float weight);
 
   NgramOptions options_;
   uint64_t max_length_, vocabulary_, rows_, stride_;
-  bool multi_label_;
   size_t classes_;
-  std::vector<float> class_weights_;
+  ClassifierLoss loss_;
   std::unique_ptr<float, void (*)(void*)> table_;
   std::vector<float> output_, output_squares_;  // classes x (dim + 1)
   std::vector<int32_t> sample_gradients_;       // of the step: samples x stride

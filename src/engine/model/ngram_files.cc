@@ -44,4 +44,23 @@ void NgramModel::load(const SafetensorsReader& reader) {
   reader.read("output.bias", {classes_}, output_.data() + dim, 1, width);
 }
 
+// Rows of the table with their sums of squares, and the output layer with its own.
+std::vector<TensorView> NgramModel::state() const {
+  const uint64_t width = options_.dim + 1;
+  return {{"table", {rows_, width}, table_.get(), rows_, width, stride_},
+          {"output", {classes_, width}, output_.data(), classes_, width, width},
+          {"output_squares", {classes_, width}, output_squares_.data(), classes_, width, width}};
+}
+
+void NgramModel::load_state(const SafetensorsReader& tensors, const nlohmann::json&) {
+  const uint64_t width = options_.dim + 1;
+  tensors.read("table", {rows_, width}, table_.get(), width, stride_);
+  tensors.read("output", {classes_, width}, output_.data(), width, width);
+  tensors.read("output_squares", {classes_, width}, output_squares_.data(), width, width);
+}
+
+uint64_t NgramModel::grain_bytes(uint64_t tokens, uint64_t samples) const {
+  return tokens * options_.ngrams * 12 + samples * stride_ * sizeof(float);
+}
+
 }  // namespace paceline

@@ -1,22 +1,19 @@
 // How the learning rate goes on over the steps.
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <string>
 
 namespace paceline {
 
+// All kinds rise linearly over the warm-up. Then constant stays; linear and cosine go down to zero
+// behind the last step; noam falls with the square root of the step. The same bits on every machine.
 struct Schedule {
-  std::string kind = "linear";  // constant, or linear down to zero at the last step
+  std::string kind = "linear";
   double peak = 0.1;
   uint64_t warmup = 0, steps = 1;
 
-  double at(uint64_t step) const {
-    if (step < warmup) return peak * static_cast<double>(step + 1) / static_cast<double>(warmup);
-    if (kind == "constant") return peak;
-    const double left = static_cast<double>(steps - std::min(step, steps));
-    return peak * left / static_cast<double>(std::max<uint64_t>(1, steps - warmup));
-  }
+  // step counts from 0.
+  double at(uint64_t step) const;
 };
 
 }  // namespace paceline

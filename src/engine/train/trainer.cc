@@ -1,17 +1,13 @@
 #include "engine/train/trainer.h"
 
-#include <chrono>
 #include <cmath>
 
 #include "base/error.h"
-#include "base/events/events.h"
-#include "base/hash.h"
-#include "base/log.h"
-#include "base/machine/limits.h"
-#include "base/machine/resources.h"
 #include "engine/evaluate/evaluate.h"
-#include "engine/train/class_weights.h"
-#include "engine/train/schedule.h"
+#include "engine/train/keeper.h"
+#include "engine/train/record.h"
+#include "engine/train/run.h"
+#include "engine/train/step_meter.h"
 
 namespace paceline {
 namespace {
@@ -21,210 +17,207 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Everything that a run is made of, checked and opened.
-struct Run {
-  TrainOptions options;
-  DatasetInfo data;
-  Task task;
-  std::unique_ptr<Executors> executors;
-  std::unique_ptr<Model> model;
-  std::unique_ptr<Batches> batches;
-  std::unique_ptr<EventLog> events;
-  std::unique_ptr<RunLog> log;
-  Schedule schedule;
-  fs::path folder;
-  TrainResult result;
-  Clock::time_point started = Clock::now();
+class Trainer {
+ public:
+  Trainer(Run& run, Progress& progress) : run_(run), record_(run, progress), keeper_(run, record_) {}
+
+  TrainResult train() {
+    try {
+      loop();
+      return finish();
+    } catch (const Interrupted& signal) {
+      leave(signal);
+    } catch (const std::exception& problem) {
+      keeper_.collect_reports();
+      record_.end_early("failed", problem.what());
+      throw;
+    }
+  }
+
+ private:
+  void loop();
+  void take_step();
+  GrainLoss compute_grains(const Batch& batch, StepFacts& facts);
+  void evaluate();
+  std::vector<std::string> score();
+  bool out_of_time() const;
+  void stop_in_time();
+  [[noreturn]] void give_up(const std::string& what);
+  [[noreturn]] void leave(const Interrupted& signal);
+  TrainResult finish();
+
+  Run& run_;
+  Record record_;
+  Keeper keeper_;
+  StepMeter meter_;
+  Clock::time_point started_ = Clock::now();
+  std::string stopped_;  // why the run ended before its last step
 };
 
-void check_task(const TrainOptions& options, const DatasetInfo& data) {
-  if (data.labels == LabelKind::none)
-    input_error("{}: it has no labels, and --model {} learns from labels; prepare it with --label",
-                options.data, options.model);
-  const SplitInfo& split = data.split("train", options.data);
-  if (data.labels == LabelKind::single)
-    for (size_t c = 0; c < data.classes.size(); ++c)
-      if (split.class_rows[c] == 0)
-        input_error(
-            "{}: class '{}' has no rows in the split train; prepare it with more data or without that class",
-            options.data, data.classes[c]);
-  if (options.batch_size < options.grain_size)
-    input_error("--batch-size {} is smaller than --grain-size {}; make the grain smaller", options.batch_size,
-                options.grain_size);
-}
-
-void open_folder(Run& run) {
-  run.folder = run.options.out;
-  std::error_code error;
-  if (fs::exists(fs::symlink_status(run.folder, error)))
-    input_error("--out {}: exists already; name another folder or remove it", run.options.out);
-  if (!fs::create_directory(run.folder, error) || error)
-    input_error("--out {}: cannot be made: {}", run.options.out, error ? error.message() : "it exists");
-}
-
-Run open_run(const TrainOptions& options) {
-  Run run;
-  run.options = options;
-  run.data = read_dataset_info(options.data);
-  check_task(options, run.data);
-  const SplitInfo& split = run.data.split("train", options.data);
-  run.task = {run.data.labels, run.data.classes, run.data.tokenizer,
-              class_weights(options.class_weights, run.data, split)};
-  run.executors = std::make_unique<Executors>(options.executors > 0 ? static_cast<unsigned>(options.executors)
-                                                                    : usable_cores());
-  run.batches =
-      std::make_unique<Batches>(SplitReader(options.data, run.data, "train"), split, run.data.classes.size(),
-                                options.seed, options.batch_size, options.grain_size);
-  const uint64_t all = run.batches->steps_per_epoch() * options.epochs;
-  run.options.steps = options.steps > 0 ? options.steps : all;
-  run.schedule = {options.schedule, options.learning_rate, options.warmup, run.options.steps};
-  run.model = make_model(run.options, run.task);
-  run.batches->at(0);  // a damaged shard is found before anything is written
-  return run;
-}
-
-void record_start(Run& run) {
-  open_folder(run);
-  FieldTable table;
-  declare_train_fields(table, run.options);
-  write_file_atomically(run.folder / "config.yaml", to_yaml(table));
-  const SplitInfo& split = run.data.split("train", run.options.data);
-  run.events =
-      std::make_unique<EventLog>(run.folder / "events.jsonl", nlohmann::ordered_json{{"command", "train"}});
-  nlohmann::ordered_json config;
-  for (const auto& field : table.fields())
-    if (field.recorded) config[field.name] = field.value_json();
-  run.events->add("config", {{"config", config}});
-  run.events->add("data", {{"path", run.options.data},
-                           {"fingerprint", run.data.fingerprint()},
-                           {"rows", split.rows},
-                           {"tokens", split.tokens},
-                           {"classes", run.data.classes},
-                           {"class_rows", split.class_rows},
-                           {"vocabulary", run.data.tokenizer.vocabulary_size}});
-  run.log = std::make_unique<RunLog>(run.folder / "log.txt");
-  run.log->info("paceline {}: {} on {} ({} rows), {} steps of {} samples, {} executors", PACELINE_VERSION,
-                run.options.model, run.options.data, split.rows, run.options.steps, run.options.batch_size,
-                run.executors->count());
-  run.events->add("worker", {{"rank", 0}, {"executors", run.executors->count()}, {"device", "cpu"}});
-}
-
-void record_step(Run& run, const Batch& batch, double loss, double rate, double wait, double compute,
-                 double update) {
-  const double step = wait + compute + update;
-  run.events->add("step",
-                  {{"step", batch.step + 1},
-                   {"epoch", batch.epoch},
-                   {"loss", loss},
-                   {"learning_rate", rate},
-                   {"samples", batch.samples.size()},
-                   {"tokens", batch.tokens},
-                   {"padding", 0.0},
-                   {"seconds", {{"data", wait}, {"compute", compute}, {"update", update}, {"step", step}}}});
+// An evaluation that an earlier process did not come to is made first.
+void Trainer::loop() {
+  while (true) {
+    throw_if_interrupted();
+    if (run_.evaluation_is_due()) evaluate();
+    if (run_.has_ended()) break;
+    if (out_of_time()) return stop_in_time();
+    take_step();
+    const bool saved = !run_.evaluation_is_due() && keeper_.save_if_due(false, {});
+    keeper_.collect_reports();
+    meter_.lap(saved ? Phase::save : Phase::update);
+  }
+  if (run_.position.step < run_.options.steps) stopped_ = run_.stopping.reason();
 }
 
 // One step: batch, grains, update, record.
-void take_step(Run& run, uint64_t step, bool record) {
-  const auto begin = Clock::now();
-  const Batch& batch = run.batches->at(step);
-  const double wait = seconds_since(begin);
+void Trainer::take_step() {
+  Position& at = run_.position;
+  const Batch& batch = run_.batches->at(at.step);
+  meter_.lap(Phase::data);
+  StepFacts facts{batch.epoch, batch.samples.size(), batch.tokens};
+  const GrainLoss total = compute_grains(batch, facts);
+  facts.loss = total.loss / total.weight;
+  if (!std::isfinite(facts.loss)) give_up(fmt::format("step {}: the loss is not a number", at.step + 1));
+  meter_.lap(Phase::compute);
+  facts.learning_rate = run_.schedule.at(at.step);
+  facts.gradient_norm =
+      run_.learner->update(batch, facts.learning_rate, total.weight, *run_.executors).gradient_norm;
+  meter_.lap(Phase::update);
+  ++at.step;
+  at.samples += facts.samples;
+  at.tokens += facts.tokens;
+  at.loss = facts.loss;
+  record_.step(facts, meter_.finish());
+  if (run_.divergence.add(at.step, facts.loss))
+    give_up(fmt::format("step {}: the loss has diverged (lately {:.4g}, {:.4g} before)", at.step,
+                        run_.divergence.short_average(), run_.divergence.long_average()));
+}
+
+// All grains, and again while a gradient left the range of its integers.
+GrainLoss Trainer::compute_grains(const Batch& batch, StepFacts& facts) {
   std::vector<GrainLoss> losses(batch.grains());
-  run.model->begin_step(batch);
-  run.executors->run(batch.grains(), [&](uint64_t grain, unsigned) {
-    losses[grain] = run.model->compute_grain(batch, grain);
-  });
+  for (facts.attempts = 1;; ++facts.attempts) {
+    run_.learner->begin_step(batch, run_.executors->count());
+    run_.executors->run(batch.grains(), [&](uint64_t grain, unsigned executor) {
+      losses[grain] = run_.learner->compute_grain(batch, grain, executor);
+    });
+    try {
+      if (run_.learner->finish_grains(batch, *run_.executors)) break;
+    } catch (const WorkError& problem) {
+      give_up(problem.what());
+    }
+  }
   GrainLoss total;
   for (const auto& part : losses) {  // in the order of the grains, so that the sum has the same bits
     total.loss += part.loss;
     total.weight += part.weight;
   }
-  const double computed = seconds_since(begin);
-  const double rate = run.schedule.at(step), loss = total.loss / total.weight;
-  if (!std::isfinite(loss))
-    work_error("step {}: the loss is not a number; a smaller --learning-rate may help", step + 1);
-  run.model->update(batch, rate, total.weight, *run.executors);
-  const double all = seconds_since(begin);
-  run.result.last_loss = loss;
-  run.result.samples += batch.samples.size();
-  run.result.tokens += batch.tokens;
-  run.result.steps = step + 1;
-  if (record) record_step(run, batch, loss, rate, wait, computed - wait, all - computed);
+  return total;
 }
 
-// Scores the split valid, and keeps the model when it is the best so far.
-void evaluate_and_keep(Run& run) {
+// Scores the split valid and keeps the model when it is the best so far: its checkpoint comes after it, so
+// that a resumed run decides again what is not on disk.
+void Trainer::evaluate() {
+  const std::vector<std::string> best_for = score();
+  meter_.lap(Phase::evaluate);
+  keeper_.save_if_due(true, best_for);
+  meter_.lap(Phase::save);
+}
+
+std::vector<std::string> Trainer::score() {
   const auto begin = Clock::now();
-  const SplitInfo* valid = run.data.find_split("valid");
+  const Stopping before = run_.stopping;
+  std::vector<std::string> best_for;
   bool best = true;
-  if (valid != nullptr && valid->rows > 0) {
+  if (run_.has_valid()) {
     NoProgress quiet;
-    const Scores scores =
-        evaluate_split(*run.model, run.task, run.options.data, run.data, "valid", *run.executors, quiet);
-    best = !run.result.best_score || scores.macro_f1 > *run.result.best_score;
-    if (best) run.result.best_score = scores.macro_f1;
-    run.log->info("step {}: loss {:.4f}, on valid accuracy {:.4f}, macro-F1 {:.4f}{}", run.result.steps,
-                  run.result.last_loss, scores.accuracy, scores.macro_f1, best ? " (best so far)" : "");
-    run.events->add("evaluation", {{"step", run.result.steps},
-                                   {"split", "valid"},
-                                   {"scores", to_json(scores)},
-                                   {"best", best},
-                                   {"seconds", seconds_since(begin)}});
+    const Scores scores = evaluate_split(run_.learner->model(), run_.task, run_.options.data, run_.data,
+                                         "valid", *run_.executors, quiet);
+    best_for = run_.stopping.add(run_.position.step, scores);
+    best = run_.position.model_hash.empty() ||
+           std::find(best_for.begin(), best_for.end(), run_.stopping.first_metric()) != best_for.end();
+    record_.evaluation(scores, best_for, seconds_since(begin));
   }
-  if (!best) return;
-  run.result.best_step = run.result.steps;
-  save_model(*run.model, run.task, fs::path(run.options.data) / "vocab.txt", run.folder / "model");
-  run.events->add("model", {{"step", run.result.steps}, {"path", "model"}});
+  run_.position.evaluated_step = run_.position.step;
+  if (best && !keeper_.keep_model()) run_.stopping.put_back(run_.stopping.first_metric(), before);
+  record_.resources();
+  return best_for;
 }
 
-void record_resources(Run& run) {
-  const ResourceSample sample = sample_resources();
-  run.events->add("resources", {{"rank", 0},
-                                {"rss_bytes", sample.resident_bytes},
-                                {"peak_rss_bytes", sample.peak_resident_bytes},
-                                {"user_seconds", sample.user_seconds},
-                                {"system_seconds", sample.system_seconds}});
+bool Trainer::out_of_time() const {
+  return run_.options.max_time > 0 && seconds_since(started_) >= run_.options.max_time * 60;
+}
+
+// The checkpoint is that of a run that goes on; the evaluation is only for the model that is left here.
+void Trainer::stop_in_time() {
+  const Position& at = run_.position;
+  stopped_ = fmt::format(
+      "--max-time {} was over after step {} of {}; --steps {} --schedule-steps {} gives the "
+      "same model, --resume goes on",
+      run_.options.max_time, at.step, run_.options.steps, at.step, run_.schedule.steps);
+  if (at.step == 0) work_error("--max-time {} was over before the first step", run_.options.max_time);
+  keeper_.save_now();
+  if (at.evaluated_step != at.step) score();
+}
+
+void Trainer::give_up(const std::string& what) {
+  const fs::path good = keeper_.good_checkpoint(run_.divergence.calm_step());
+  work_error("{}; {}; train again with a smaller --learning-rate{} or a longer --warmup", what,
+             good.empty() ? "there is no good checkpoint"
+                          : fmt::format("the last good checkpoint is {}", good.string()),
+             run_.options.model == "ngram" ? "" : ", --clip 1");
+}
+
+void Trainer::leave(const Interrupted& signal) {
+  const std::string problem = keeper_.save_now();
+  const std::string message =
+      problem.empty()
+          ? fmt::format("interrupted: saved at step {}; go on with: paceline train --out {} --resume",
+                        run_.position.step, run_.options.out)
+          : fmt::format(
+                "interrupted: not saved at step {}: {}; go on from the last checkpoint with: "
+                "paceline train --out {} --resume",
+                run_.position.step, problem, run_.options.out);
+  record_.end_early("interrupted", message);
+  throw Interrupted(signal.signal(), message);
+}
+
+TrainResult Trainer::finish() {
+  keeper_.save_now();
+  if (!keeper_.unsaved_model().empty())
+    work_error("the best model could not be saved: {}", keeper_.unsaved_model());
+  const double seconds = seconds_since(started_);
+  record_.end_done(seconds, stopped_.empty() ? "done" : "stopped", stopped_);
+  TrainResult result;
+  result.seconds = seconds;
+  result.stopped = stopped_;
+  return result;
+}
+
+TrainResult with_position(TrainResult result, const Run& run) {
+  const Position& at = run.position;
+  result.steps = at.step;
+  result.samples = at.samples;
+  result.tokens = at.tokens;
+  result.last_loss = at.loss;
+  result.best_step = at.best_step;
+  result.model_hash = at.model_hash;
+  result.resumed_from = run.resumed_from;
+  result.metric = run.stopping.first_metric();
+  if (const auto* best = run.stopping.best(result.metric)) result.best_score = best->value;
+  return result;
 }
 
 }  // namespace
 
 TrainResult train(const TrainOptions& options, Progress& progress) {
   Run run = open_run(options);
-  record_start(run);
-  const uint64_t steps = run.options.steps, epoch = run.batches->steps_per_epoch();
-  // A line per step for short runs; long ones keep about ten thousand.
-  const uint64_t every = std::max<uint64_t>(1, steps / 10000);
-  progress.begin("training", steps * run.options.batch_size, "samples");
-  try {
-    for (uint64_t step = 0; step < steps; ++step) {
-      throw_if_interrupted();
-      take_step(run, step, step % every == 0 || step + 1 == steps);
-      progress.update(run.result.samples,
-                      fmt::format("step {}  loss {:.4f}", step + 1, run.result.last_loss));
-      if ((step + 1) % epoch == 0 || step + 1 == steps) {
-        evaluate_and_keep(run);
-        record_resources(run);
-      }
-    }
-  } catch (const std::exception& problem) {
-    run.log->error("step {}: {}", run.result.steps, problem.what());
-    const bool asked = dynamic_cast<const Interrupted*>(&problem) != nullptr;
-    run.events->add("end", {{"status", asked ? "interrupted" : "failed"},
-                            {"step", run.result.steps},
-                            {"reason", problem.what()}});
-    throw;
+  if (run.resumed_from && run.is_complete()) {
+    TrainResult result;
+    result.was_complete = true;
+    return with_position(result, run);
   }
-  progress.end();
-  run.result.seconds = seconds_since(run.started);
-  run.result.model_hash = file_checksum(run.folder / "model" / "model.safetensors");
-  run.log->info("done: {} steps, {} samples in {:.1f} s, model {}", run.result.steps, run.result.samples,
-                run.result.seconds, run.result.model_hash);
-  run.events->add("end", {{"status", "done"},
-                          {"step", run.result.steps},
-                          {"seconds", run.result.seconds},
-                          {"samples", run.result.samples},
-                          {"tokens", run.result.tokens},
-                          {"model", run.result.model_hash}});
-  return run.result;
+  return with_position(Trainer(run, progress).train(), run);
 }
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-#include "engine/kernels/gemm_speed.h"
+#include "engine/aten/gemm_speed.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

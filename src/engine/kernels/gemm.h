@@ -1,0 +1,73 @@
+// Products of float32 matrices in which every element is one chain of fused multiply-adds in the order
+// of k. So an element's bits depend neither on the shape around it, nor on the blocking, nor on the width
+// of the vectors: they are the same on every processor with fused multiply-add.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace paceline {
+
+// Floats that start on a cache line; only grows. What it holds is lost when it grows.
+class AlignedFloats {
+ public:
+  float* reserve(size_t count);
+  float* data() { return values_.get(); }
+  const float* data() const { return values_.get(); }
+
+ private:
+  struct Free {
+    void operator()(void* memory) const;
+  };
+  std::unique_ptr<float, Free> values_;
+  size_t capacity_ = 0;
+};
+
+// Rows of a matrix: row i starts at base + rows[i] * stride, or at base + i * stride without a list.
+struct ConstRows {
+  const float* base;
+  size_t stride;
+  const uint32_t* rows = nullptr;
+  const float* row(size_t i) const { return base + (rows ? rows[i] : i) * stride; }
+};
+struct MutableRows {
+  float* base;
+  size_t stride;
+  const uint32_t* rows = nullptr;
+  float* row(size_t i) const { return base + (rows ? rows[i] : i) * stride; }
+};
+
+// The right side of many products, laid out once in the order in which they read it.
+class PackedMatrix {
+ public:
+  // depth x columns, row-major; or its transpose, columns x depth, row-major.
+  void pack(const float* matrix, size_t depth, size_t columns, size_t stride);
+  void pack_transposed(const float* matrix, size_t depth, size_t columns, size_t stride);
+  size_t depth() const { return depth_; }
+  size_t columns() const { return columns_; }
+  const float* data() const { return values_.data(); }
+
+ private:
+  float* resize(size_t depth, size_t columns);
+  AlignedFloats values_;
+  size_t depth_ = 0, columns_ = 0;
+};
+
+enum class Start { zero, add, bias };  // what a product starts from: 0, what is there, a row of biases
+
+// out[i] = start + in[i] * matrix, for `rows` rows.
+void multiply(size_t rows, const ConstRows& in, const PackedMatrix& matrix, const MutableRows& out,
+              Start start, const float* bias = nullptr);
+
+struct ProductScratch {
+  AlignedFloats left, right;
+};
+// out (left_columns x right_columns) = sum over k of left[k]^T right[k], for `depth` rows of each.
+void multiply_transposed(size_t depth, const ConstRows& left, size_t left_columns, const ConstRows& right,
+                         size_t right_columns, float* out, size_t out_stride, ProductScratch& scratch);
+
+// The instruction set that was chosen ("AVX2"), part of the kernel class.
+const char* kernel_target();
+
+}  // namespace paceline

@@ -1,0 +1,196 @@
+#include "engine/kernels/gradient_loops.h"
+
+#include "base/random.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/kernels/gradient_loops.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+#include "engine/kernels/targets.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace paceline::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class Body>
+HWY_INLINE void ForAll(size_t count, const Body& body) {
+  const hn::ScalableTag<float> d;
+  const hn::CappedTag<float, 1> one;
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) body(d, i);
+  for (; i < count; ++i) body(one, i);
+}
+
+// The bits of |x|, compared as integers.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE auto MagnitudeBits(D, V x) {
+  const hn::RebindToSigned<D> di;
+  return hn::BitCast(di, hn::Abs(x));
+}
+
+template <bool first>
+HWY_ATTR uint32_t AddFixed(const float* gradient, size_t count, float scale, int32_t* sums) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  auto largest = hn::Zero(di);
+  int32_t rest = 0;
+  ForAll(count, [&](auto tag, size_t i) HWY_ATTR {
+    const hn::RebindToSigned<decltype(tag)> integers;
+    const auto g = hn::LoadU(tag, gradient + i);
+    auto q = hn::NearestInt(hn::Mul(g, hn::Set(tag, scale)));
+    if constexpr (!first) q = hn::Add(q, hn::LoadU(integers, sums + i));
+    hn::StoreU(q, integers, sums + i);
+    if constexpr (hn::MaxLanes(tag) == 1)
+      rest = HWY_MAX(rest, hn::GetLane(MagnitudeBits(tag, g)));
+    else
+      largest = hn::Max(largest, MagnitudeBits(tag, g));
+  });
+  return static_cast<uint32_t>(HWY_MAX(rest, hn::GetLane(hn::MaxOfLanes(di, largest))));
+}
+
+HWY_ATTR uint32_t AddFixedFirst(const float* gradient, size_t count, float scale, int32_t* sums) {
+  return AddFixed<true>(gradient, count, scale, sums);
+}
+HWY_ATTR uint32_t AddFixedMore(const float* gradient, size_t count, float scale, int32_t* sums) {
+  return AddFixed<false>(gradient, count, scale, sums);
+}
+
+HWY_ATTR uint32_t AddFloat(const float* gradient, size_t count, float* sums, bool first) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  auto largest = hn::Zero(di);
+  int32_t rest = 0;
+  ForAll(count, [&](auto tag, size_t i) HWY_ATTR {
+    const auto g = hn::LoadU(tag, gradient + i);
+    hn::StoreU(first ? g : hn::Add(g, hn::LoadU(tag, sums + i)), tag, sums + i);
+    if constexpr (hn::MaxLanes(tag) == 1)
+      rest = HWY_MAX(rest, hn::GetLane(MagnitudeBits(tag, g)));
+    else
+      largest = hn::Max(largest, MagnitudeBits(tag, g));
+  });
+  return static_cast<uint32_t>(HWY_MAX(rest, hn::GetLane(hn::MaxOfLanes(di, largest))));
+}
+
+HWY_ATTR void AddIntegers(const int32_t* from, size_t count, int32_t* sums) {
+  ForAll(count, [&](auto tag, size_t i) HWY_ATTR {
+    const hn::RebindToSigned<decltype(tag)> d;
+    hn::StoreU(hn::Add(hn::LoadU(d, from + i), hn::LoadU(d, sums + i)), d, sums + i);
+  });
+}
+
+HWY_ATTR void AddFloats(const float* from, size_t count, float* sums) {
+  ForAll(count, [&](auto d, size_t i) HWY_ATTR {
+    hn::StoreU(hn::Add(hn::LoadU(d, from + i), hn::LoadU(d, sums + i)), d, sums + i);
+  });
+}
+
+HWY_ATTR void ToFloat(const int32_t* sums, size_t count, float unit, float* values) {
+  ForAll(count, [&](auto d, size_t i) HWY_ATTR {
+    const hn::RebindToSigned<decltype(d)> di;
+    hn::StoreU(hn::Mul(hn::ConvertTo(d, hn::LoadU(di, sums + i)), hn::Set(d, unit)), d, values + i);
+  });
+}
+
+HWY_ATTR void AdamStep(const AdamNumbers& n, size_t count, const float* gradient, float* values, float* first,
+                       float* second) {
+  ForAll(count, [&](auto d, size_t i) HWY_ATTR {
+    auto value = hn::LoadU(d, values + i);
+    auto g = hn::Mul(hn::LoadU(d, gradient + i), hn::Set(d, n.gradient));
+    if (n.l2 != 0) g = hn::MulAdd(hn::Set(d, n.l2), value, g);
+    auto m = hn::LoadU(d, first + i), v = hn::LoadU(d, second + i);
+    m = hn::MulAdd(hn::Sub(g, m), hn::Set(d, 1 - n.beta1), m);
+    v = hn::MulAdd(hn::Mul(g, g), hn::Set(d, 1 - n.beta2), hn::Mul(v, hn::Set(d, n.beta2)));
+    const auto root = hn::MulAdd(hn::Sqrt(v), hn::Set(d, n.root_correction), hn::Set(d, n.epsilon));
+    if (n.decay != 0) value = hn::NegMulAdd(value, hn::Set(d, n.decay), value);
+    value = hn::Sub(value, hn::Div(hn::Mul(m, hn::Set(d, n.rate)), root));
+    hn::StoreU(value, d, values + i);
+    hn::StoreU(m, d, first + i);
+    hn::StoreU(v, d, second + i);
+  });
+}
+
+HWY_ATTR void SgdStep(const SgdNumbers& n, size_t count, const float* gradient, float* values,
+                      float* velocity) {
+  ForAll(count, [&](auto d, size_t i) HWY_ATTR {
+    auto value = hn::LoadU(d, values + i);
+    auto g = hn::Mul(hn::LoadU(d, gradient + i), hn::Set(d, n.gradient));
+    if (n.l2 != 0) g = hn::MulAdd(hn::Set(d, n.l2), value, g);
+    const auto v = hn::MulAdd(hn::LoadU(d, velocity + i), hn::Set(d, n.momentum), g);
+    hn::StoreU(v, d, velocity + i);
+    hn::StoreU(hn::NegMulAdd(v, hn::Set(d, n.rate), value), d, values + i);
+  });
+}
+
+HWY_ATTR void MoveAverage(float share, const float* values, size_t count, float* average) {
+  ForAll(count, [&](auto d, size_t i) HWY_ATTR {
+    const auto a = hn::LoadU(d, average + i);
+    hn::StoreU(hn::MulAdd(hn::Sub(hn::LoadU(d, values + i), a), hn::Set(d, share), a), d, average + i);
+  });
+}
+
+}  // namespace paceline::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace paceline {
+namespace {
+HWY_EXPORT(AddFixedFirst);
+HWY_EXPORT(AddFixedMore);
+HWY_EXPORT(AddFloat);
+HWY_EXPORT(AddIntegers);
+HWY_EXPORT(AddFloats);
+HWY_EXPORT(ToFloat);
+HWY_EXPORT(AdamStep);
+HWY_EXPORT(SgdStep);
+HWY_EXPORT(MoveAverage);
+}  // namespace
+
+uint32_t add_fixed(const float* gradient, size_t count, float scale, int32_t* sums, bool first) {
+  return first ? HWY_DYNAMIC_DISPATCH(AddFixedFirst)(gradient, count, scale, sums)
+               : HWY_DYNAMIC_DISPATCH(AddFixedMore)(gradient, count, scale, sums);
+}
+uint32_t add_float(const float* gradient, size_t count, float* sums, bool first) {
+  return HWY_DYNAMIC_DISPATCH(AddFloat)(gradient, count, sums, first);
+}
+void add_integers(const int32_t* from, size_t count, int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(AddIntegers)(from, count, sums);
+}
+void add_floats(const float* from, size_t count, float* sums) {
+  HWY_DYNAMIC_DISPATCH(AddFloats)(from, count, sums);
+}
+void to_float(const int32_t* sums, size_t count, float unit, float* values) {
+  HWY_DYNAMIC_DISPATCH(ToFloat)(sums, count, unit, values);
+}
+void adam_step(const AdamNumbers& numbers, size_t count, const float* gradient, float* values, float* first,
+               float* second) {
+  HWY_DYNAMIC_DISPATCH(AdamStep)(numbers, count, gradient, values, first, second);
+}
+void sgd_step(const SgdNumbers& numbers, size_t count, const float* gradient, float* values,
+              float* velocity) {
+  HWY_DYNAMIC_DISPATCH(SgdStep)(numbers, count, gradient, values, velocity);
+}
+void move_average(float share, const float* values, size_t count, float* average) {
+  HWY_DYNAMIC_DISPATCH(MoveAverage)(share, values, count, average);
+}
+
+void apply_dropout(uint64_t key, uint64_t first, uint32_t threshold, float scale, const float* values,
+                   size_t count, float* to) {
+  const RandomStream stream(key);
+  uint64_t number = first;
+  const uint64_t end = first + count;
+  const auto put = [&](uint32_t draw) {
+    *to++ = draw < threshold ? 0.f : *values * scale;
+    ++values;
+    ++number;
+  };
+  if (number < end && number % 2 == 1) put(static_cast<uint32_t>(stream.at(number / 2) >> 32));
+  while (number + 1 < end) {
+    const uint64_t draw = stream.at(number / 2);
+    put(static_cast<uint32_t>(draw));
+    put(static_cast<uint32_t>(draw >> 32));
+  }
+  if (number < end) put(static_cast<uint32_t>(stream.at(number / 2)));
+}
+
+}  // namespace paceline
+#endif  // HWY_ONCE

@@ -1,0 +1,145 @@
+#include "engine/model/recurrent_layer.h"
+
+#include <cstring>
+
+#include "engine/kernels/gradient_loops.h"
+#include "engine/kernels/recurrent_cells.h"
+
+namespace paceline {
+namespace {
+
+constexpr size_t chunk_rows = 192;  // whose gates stay in the cache from the first product to the cells
+
+void multiply_by_mask(const float* values, const float* mask, size_t count, float* to) {
+  for (size_t i = 0; i < count; ++i) to[i] = values[i] * mask[i];
+}
+
+// The first moment behind a chunk of at least chunk_rows rows.
+size_t end_of_chunk(const PackedGrain& grain, size_t moment) {
+  size_t end = moment + 1;
+  while (end < grain.moments() && grain.begin[end] - grain.begin[moment] < chunk_rows) ++end;
+  return end;
+}
+
+// Products of the recurrent side and the cells of one moment.
+void forward_moment(const RecurrentWeights& w, const PackedGrain& grain, size_t moment, const float* mask,
+                    RecurrentCache& cache) {
+  const size_t n = grain.active(moment), H = w.hidden, row = grain.begin[moment], G = gates_of(w.cell) * H;
+  const size_t last = moment > 0 ? grain.begin[moment - 1] : 0;
+  float *gates = cache.gates.data() + row * G, *states = cache.state.data();
+  const float* in = moment > 0 ? states + last * H : nullptr;
+  const float* product_in = in;
+  if (mask && in) {
+    multiply_by_mask(in, mask, n * H, cache.masked.data() + row * H);
+    product_in = cache.masked.data() + row * H;
+  }
+  if (w.cell == Cell::lstm) {
+    if (in) multiply(n, {product_in, H}, w.from_state, {gates, G}, Start::add);
+    float* cell = cache.cell.data();
+    lstm_forward({n, H, gates, in ? cell + last * H : nullptr, cell + row * H, states + row * H});
+    return;
+  }
+  float* recurrent = cache.recurrent.data();
+  if (in)
+    multiply(n, {product_in, H}, w.from_state, {recurrent, G}, Start::bias, w.bias_hh);
+  else
+    for (size_t i = 0; i < n; ++i) std::memcpy(recurrent + i * G, w.bias_hh, G * sizeof(float));
+  gru_forward({n, H, gates, recurrent, cache.cell.data() + row * H, in, states + row * H});
+}
+
+// The gradient of the states before, through the recurrent product, into cache.d_state.
+void back_through_product(const RecurrentWeights& w, size_t n, const float* gates, const float* candidate,
+                          const float* mask, RecurrentCache& cache) {
+  const size_t H = w.hidden, G = gates_of(w.cell) * H;
+  const bool gru = w.cell == Cell::gru;
+  float* d_state = cache.d_state.data();
+  float* to = gru && mask ? cache.d_product.data() : d_state;
+  // A GRU's state reaches the next one also directly: that part is in d_state already.
+  multiply(n, {gates, G}, w.to_state, {to, H}, gru && !mask ? Start::add : Start::zero);
+  if (gru) multiply(n, {candidate, H}, w.to_candidate, {to, H}, Start::add);
+  if (!mask) return;
+  multiply_by_mask(to, mask, n * H, to);
+  if (gru) add_floats(to, n * H, d_state);
+}
+
+void backward_moment(const RecurrentWeights& w, const PackedGrain& grain, size_t moment, const float* mask,
+                     const ConstRows& d_output, RecurrentCache& cache) {
+  const size_t n = grain.active(moment), H = w.hidden, row = grain.begin[moment], G = gates_of(w.cell) * H;
+  const size_t last = moment > 0 ? grain.begin[moment - 1] : 0;
+  float *gates = cache.gates.data() + row * G, *cell = cache.cell.data(), *states = cache.state.data();
+  float* d_state = cache.d_state.data();
+  for (size_t i = 0; i < n; ++i) add_floats(d_output.row(row + i), H, d_state + i * H);
+  if (w.cell == Cell::lstm)
+    lstm_backward({n, H, gates, moment > 0 ? cell + last * H : nullptr, cell + row * H, nullptr}, d_state,
+                  cache.d_cell.data(), cache.d_bias.data());
+  else
+    gru_backward({n, H, gates, nullptr, cell + row * H, moment > 0 ? states + last * H : nullptr, nullptr},
+                 d_state, cache.d_bias.data());
+  if (moment > 0) back_through_product(w, n, gates, cell + row * H, mask, cache);
+}
+
+void weight_gradients(const RecurrentWeights& w, const PackedGrain& grain, const ConstRows& input,
+                      const float* mask, RecurrentCache& cache, RecurrentGradients& gradients) {
+  const size_t H = w.hidden, G = gates_of(w.cell) * H, T = grain.tokens(), first = grain.active(0);
+  const float *gates = cache.gates.data(), *candidate = cache.cell.data();
+  gradients.weight_ih.resize(G * w.input);
+  multiply_transposed(T, {gates, G}, G, input, w.input, gradients.weight_ih.data(), w.input, cache.scratch);
+  gradients.weight_hh.resize(G * H);
+  float* out = gradients.weight_hh.data();
+  const ConstRows states = mask ? ConstRows{cache.masked.data() + first * H, H}
+                                : ConstRows{cache.state.data(), H, grain.before.data() + first};
+  const size_t own = w.cell == Cell::lstm ? G : 2 * H;
+  multiply_transposed(T - first, {gates + first * G, G}, own, states, H, out, H, cache.scratch);
+  if (w.cell == Cell::gru)
+    multiply_transposed(T - first, {candidate + first * H, H}, H, states, H, out + own * H, H, cache.scratch);
+  const auto& sums = cache.d_bias;
+  gradients.bias_ih.assign(sums.begin(), sums.begin() + static_cast<ptrdiff_t>(G));
+  gradients.bias_hh.assign(sums.end() - static_cast<ptrdiff_t>(G), sums.end());
+}
+
+}  // namespace
+
+void RecurrentWeights::pack() {
+  const size_t G = gates_of(cell) * hidden, own = cell == Cell::lstm ? G : 2 * hidden;
+  from_input.pack_transposed(weight_ih, input, G, input);
+  from_state.pack_transposed(weight_hh, hidden, G, hidden);
+  to_input.pack(weight_ih, G, input, input);
+  to_state.pack(weight_hh, own, hidden, hidden);
+  if (cell == Cell::gru) to_candidate.pack(weight_hh + own * hidden, hidden, hidden, hidden);
+  bias.assign(bias_ih, bias_ih + G);
+  if (cell == Cell::lstm)
+    for (size_t i = 0; i < G; ++i) bias[i] += bias_hh[i];
+}
+
+void recurrent_forward(const RecurrentWeights& w, const PackedGrain& grain, const ConstRows& input,
+                       const float* mask, RecurrentCache& cache) {
+  const size_t H = w.hidden, G = gates_of(w.cell) * H, T = grain.tokens();
+  float* gates = cache.gates.reserve(T * G);
+  cache.cell.reserve(T * H);
+  cache.state.reserve(T * H);
+  if (mask) cache.masked.reserve(T * H);
+  if (w.cell == Cell::gru) cache.recurrent.reserve(grain.sequences() * G);
+  for (size_t moment = 0; moment < grain.moments();) {
+    const size_t end = end_of_chunk(grain, moment), row = grain.begin[moment];
+    const ConstRows rows = input.rows ? ConstRows{input.base, input.stride, input.rows + row}
+                                      : ConstRows{input.base + row * input.stride, input.stride};
+    multiply(grain.begin[end] - row, rows, w.from_input, {gates + row * G, G}, Start::bias, w.bias.data());
+    for (; moment < end; ++moment) forward_moment(w, grain, moment, mask, cache);
+  }
+}
+
+void recurrent_backward(const RecurrentWeights& w, const PackedGrain& grain, const ConstRows& input,
+                        const float* mask, const ConstRows& d_output, const MutableRows& d_input, Start start,
+                        RecurrentCache& cache, RecurrentGradients& gradients) {
+  const size_t H = w.hidden, G = gates_of(w.cell) * H, N = grain.sequences();
+  std::memset(cache.d_state.reserve(N * H), 0, N * H * sizeof(float));
+  std::memset(cache.d_cell.reserve(N * H), 0, N * H * sizeof(float));
+  cache.d_product.reserve(N * H);
+  cache.d_bias.assign(w.cell == Cell::lstm ? G : 2 * G, 0.f);
+  for (size_t moment = grain.moments(); moment-- > 0;)
+    backward_moment(w, grain, moment, mask, d_output, cache);
+  multiply(grain.tokens(), {cache.gates.data(), G}, w.to_input, d_input, start);
+  weight_gradients(w, grain, input, mask, cache, gradients);
+}
+
+}  // namespace paceline

@@ -1,0 +1,62 @@
+// A model made of dense tensors and embedding tables, whose gradients the learner adds and applies.
+#pragma once
+#include "engine/model/learner.h"
+
+namespace paceline {
+
+struct Parameter {
+  std::string name;
+  std::vector<uint64_t> shape;
+  float* values = nullptr;  // 64-byte aligned
+  bool rows = false;        // an embedding: its gradient comes as touched rows, shape = {rows, width}
+  bool decay = true;        // weight decay applies to it
+
+  uint64_t size() const {
+    uint64_t product = 1;
+    for (uint64_t extent : shape) product *= extent;
+    return product;
+  }
+};
+
+// Takes the gradient of one grain, parameter by parameter, each once: of the grain's weighted sum of
+// losses, not of a mean. Values are read before the call returns.
+class GradientSink {
+ public:
+  virtual ~GradientSink() = default;
+  virtual void dense(size_t parameter, const float* gradient) = 0;
+  // ids: distinct rows; gradients: one row of shape[1] values for each.
+  virtual void rows(size_t parameter, std::span<const uint32_t> ids, const float* gradients) = 0;
+};
+
+// Memory that an executor keeps from grain to grain.
+class Workspace {
+ public:
+  virtual ~Workspace() = default;
+};
+
+class TensorModel : public Model {
+ public:
+  // In a fixed order; the pointers stay valid as long as the model.
+  virtual std::span<const Parameter> parameters() const = 0;
+  virtual std::unique_ptr<Workspace> make_workspace() const = 0;
+  // Loss and gradients of a grain, with tensors whose shapes depend on the grain alone and random
+  // numbers from (seed, step, grain) alone.
+  virtual GrainLoss compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
+                                  GradientSink& sink) const = 0;
+  virtual uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const = 0;
+  // The rows of an embedding that the batch can touch, repeats allowed.
+  virtual void touched_rows(const Batch& batch, size_t parameter, std::vector<uint32_t>& ids) const = 0;
+  // Called after every change of the parameters, from one thread.
+  virtual void weights_changed() {}
+
+  std::vector<TensorView> tensors() const override;
+  void load(const SafetensorsReader& reader) override;
+};
+
+// nullptr for a model that is none (ngram).
+std::unique_ptr<TensorModel> make_tensor_model(const TrainOptions& options, const Task& task);
+// The makers of models in LibTorch's operations (--kernels aten), given by the room that sees LibTorch.
+using TensorModelMaker = std::unique_ptr<TensorModel> (*)(const TrainOptions&, const Task&);
+void set_aten_lstm_maker(TensorModelMaker maker);
+
+}  // namespace paceline

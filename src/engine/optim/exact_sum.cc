@@ -1,0 +1,271 @@
+#include "engine/optim/exact_sum.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+#include "engine/kernels/gradient_loops.h"
+
+namespace paceline {
+namespace {
+
+constexpr double decay = 0.97;  // of the maximum, a step
+constexpr double headroom = 8;  // three bits
+constexpr uint32_t infinity_bits = 0x7F800000u;
+constexpr size_t chunk = 1 << 14;  // values, a task of one executor
+constexpr uint32_t none = UINT32_MAX;
+
+// Squares in eight fixed lanes, so that the order does not depend on the width of vectors.
+double sum_of_squares(const float* values, size_t count) {
+  double lanes[8] = {};
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (size_t l = 0; l < 8; ++l) lanes[l] += static_cast<double>(values[i + l]) * values[i + l];
+  for (; i < count; ++i) lanes[0] += static_cast<double>(values[i]) * values[i];
+  double sum = 0;
+  for (double lane : lanes) sum += lane;
+  return sum;
+}
+
+}  // namespace
+
+struct ExactSum::Tensor {
+  size_t number = 0;
+  bool rows = false;
+  size_t size = 0, width = 0;  // of rows: width is a row's, size what is touched
+  double largest = 0;          // decaying maximum of |gradient|; 0: nothing was seen yet
+  int exponent = 0;
+  float scale = 1;
+  std::vector<uint32_t> slot_of;  // row -> slot in this step, or none
+  std::vector<uint32_t> touched;  // slot -> row
+};
+
+// Integers, or floats of the same size when the sum is not exact.
+struct ExactSum::Part {
+  struct Sums {
+    AlignedFloats values;
+    bool empty = true;             // a dense tensor: nothing was added yet
+    std::vector<uint8_t> present;  // of rows: the slot was added to
+    uint32_t largest = 0;          // bits of the largest |gradient|
+    int32_t* integers() { return reinterpret_cast<int32_t*>(values.data()); }
+  };
+  std::vector<Sums> sums;
+  std::unique_ptr<Sink> sink;
+};
+
+class ExactSum::Sink final : public GradientSink {
+ public:
+  Sink(ExactSum& sum, Part& part) : sum_(sum), part_(part) {}
+
+  void dense(size_t parameter, const float* gradient) override {
+    const Tensor& tensor = sum_.tensors_[parameter];
+    auto& sums = part_.sums[parameter];
+    add(tensor, gradient, tensor.size, 0, sums.empty, sums);
+    sums.empty = false;
+  }
+
+  void rows(size_t parameter, std::span<const uint32_t> ids, const float* gradients) override {
+    const Tensor& tensor = sum_.tensors_[parameter];
+    auto& sums = part_.sums[parameter];
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const uint32_t slot = tensor.slot_of[ids[i]];
+      PACELINE_ASSERT(slot != none);
+      add(tensor, gradients + i * tensor.width, tensor.width, slot * tensor.width, sums.present[slot] == 0,
+          sums);
+      sums.present[slot] = 1;
+    }
+  }
+
+ private:
+  void add(const Tensor& tensor, const float* gradient, size_t count, size_t at, bool first,
+           Part::Sums& sums) {
+    const uint32_t largest = sum_.exact_
+                                 ? add_fixed(gradient, count, tensor.scale, sums.integers() + at, first)
+                                 : add_float(gradient, count, sums.values.data() + at, first);
+    sums.largest = std::max(sums.largest, largest);
+  }
+  ExactSum& sum_;
+  Part& part_;
+};
+
+ExactSum::ExactSum(const TensorModel& model, bool exact) : model_(model), exact_(exact) {
+  const auto parameters = model.parameters();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    Tensor tensor;
+    tensor.number = i;
+    tensor.rows = parameters[i].rows;
+    tensor.size = tensor.rows ? 0 : parameters[i].size();
+    tensor.width = parameters[i].shape.back();
+    if (tensor.rows) tensor.slot_of.assign(parameters[i].shape[0], none);
+    tensors_.push_back(std::move(tensor));
+  }
+}
+
+ExactSum::~ExactSum() = default;
+
+// Slots in the order of first appearance: the same on every worker, whoever computes what.
+void ExactSum::begin_rows(Tensor& tensor, size_t number, const Batch& batch) {
+  for (uint32_t row : tensor.touched) tensor.slot_of[row] = none;
+  tensor.touched.clear();
+  ids_.clear();
+  model_.touched_rows(batch, number, ids_);
+  for (uint32_t id : ids_)
+    if (tensor.slot_of[id] == none) {
+      tensor.slot_of[id] = static_cast<uint32_t>(tensor.touched.size());
+      tensor.touched.push_back(id);
+    }
+  tensor.size = tensor.touched.size() * tensor.width;
+}
+
+// The largest power of two with which `headroom` times the expected maximum of every grain still adds up
+// to an int32.
+int ExactSum::exponent_for(const Tensor& tensor) const {
+  if (tensor.largest == 0) return 0;
+  const double room = 2147483647.0 / static_cast<double>(grains_) / (headroom * tensor.largest);
+  return std::clamp(std::ilogb(room), -100, 100);
+}
+
+void ExactSum::begin(const Batch& batch, unsigned executors) {
+  grains_ = batch.grains();
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    Tensor& tensor = tensors_[i];
+    if (tensor.rows) begin_rows(tensor, i, batch);
+    tensor.exponent = exponent_for(tensor);
+    tensor.scale = static_cast<float>(std::ldexp(1.0, tensor.exponent));
+  }
+  while (parts_.size() < executors) {
+    parts_.push_back(std::make_unique<Part>());
+    parts_.back()->sums.resize(tensors_.size());
+    parts_.back()->sink = std::make_unique<Sink>(*this, *parts_.back());
+  }
+  for (auto& part : parts_)
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      auto& sums = part->sums[i];
+      sums.values.reserve(tensors_[i].size);
+      sums.empty = true;
+      sums.largest = 0;
+      if (tensors_[i].rows) sums.present.assign(tensors_[i].touched.size(), 0);
+    }
+}
+
+GradientSink& ExactSum::sink(unsigned executor) { return *parts_[executor]->sink; }
+
+bool ExactSum::finish(uint64_t step) {
+  const double limit = std::floor(2147483647.0 / static_cast<double>(grains_));
+  bool good = true;
+  for (auto& tensor : tensors_) {
+    uint32_t bits = 0;
+    for (const auto& part : parts_) bits = std::max(bits, part->sums[tensor.number].largest);
+    if (bits >= infinity_bits)
+      work_error("step {}: the gradient of {} is not a finite number", step + 1,
+                 model_.parameters()[tensor.number].name);
+    const double seen = std::bit_cast<float>(bits);
+    // A tensor whose gradient was zero so far has no scale of its own yet.
+    if (seen > 0 && (tensor.largest == 0 || seen * tensor.scale > limit)) {
+      tensor.largest = seen;
+      good = false;
+    }
+  }
+  if (!good && exact_) return false;
+  for (auto& tensor : tensors_) {
+    uint32_t bits = 0;
+    for (const auto& part : parts_) bits = std::max(bits, part->sums[tensor.number].largest);
+    tensor.largest = std::max(tensor.largest * decay, static_cast<double>(std::bit_cast<float>(bits)));
+  }
+  return true;
+}
+
+// One range of a dense tensor: all executors' sums into the first one's, as floats.
+double ExactSum::combine_chunk(Tensor& tensor, size_t first, size_t count, float unit) {
+  auto& into = parts_[0]->sums[tensor.number];
+  float* values = into.values.data() + first;
+  int32_t* integers = into.integers() + first;
+  if (into.empty) std::memset(values, 0, count * sizeof(float));
+  for (size_t p = 1; p < parts_.size(); ++p) {
+    auto& from = parts_[p]->sums[tensor.number];
+    if (from.empty) continue;
+    if (exact_)
+      add_integers(from.integers() + first, count, integers);
+    else
+      add_floats(from.values.data() + first, count, values);
+  }
+  if (exact_)
+    to_float(integers, count, unit, values);
+  else
+    for (size_t i = 0; i < count; ++i) values[i] *= unit;
+  return sum_of_squares(values, count);
+}
+
+double ExactSum::combine_rows(Tensor& tensor, size_t first, size_t count, float unit) {
+  auto& into = parts_[0]->sums[tensor.number];
+  const size_t width = tensor.width;
+  for (size_t slot = first; slot < first + count; ++slot) {
+    float* values = into.values.data() + slot * width;
+    int32_t* integers = into.integers() + slot * width;
+    if (!into.present[slot]) std::memset(values, 0, width * sizeof(float));
+    for (size_t p = 1; p < parts_.size(); ++p) {
+      auto& from = parts_[p]->sums[tensor.number];
+      if (!from.present[slot]) continue;
+      if (exact_)
+        add_integers(from.integers() + slot * width, width, integers);
+      else
+        add_floats(from.values.data() + slot * width, width, values);
+    }
+    if (exact_)
+      to_float(integers, width, unit, values);
+    else
+      for (size_t i = 0; i < width; ++i) values[i] *= unit;
+  }
+  return sum_of_squares(into.values.data() + first * width, count * width);
+}
+
+double ExactSum::combine(double factor, Executors& executors) {
+  struct Range {
+    size_t tensor, first, count;
+  };
+  std::vector<Range> tasks;
+  for (const auto& tensor : tensors_) {
+    const size_t all = tensor.rows ? tensor.touched.size() : tensor.size;
+    const size_t step = tensor.rows ? std::max<size_t>(1, chunk / tensor.width) : chunk;
+    for (size_t first = 0; first < all; first += step)
+      tasks.push_back({tensor.number, first, std::min(step, all - first)});
+  }
+  std::vector<double> squares(tasks.size());
+  executors.run(tasks.size(), [&](uint64_t number, unsigned) {
+    const Range& task = tasks[number];
+    Tensor& tensor = tensors_[task.tensor];
+    const auto unit = static_cast<float>(exact_ ? std::ldexp(factor, -tensor.exponent) : factor);
+    squares[number] = tensor.rows ? combine_rows(tensor, task.first, task.count, unit)
+                                  : combine_chunk(tensor, task.first, task.count, unit);
+  });
+  double sum = 0;
+  for (double part : squares) sum += part;
+  return sum;
+}
+
+const float* ExactSum::gradient(size_t parameter) const { return parts_[0]->sums[parameter].values.data(); }
+
+std::span<const uint32_t> ExactSum::rows_of(size_t parameter) const { return tensors_[parameter].touched; }
+
+const float* ExactSum::row_gradient(size_t parameter, uint32_t row) const {
+  const Tensor& tensor = tensors_[parameter];
+  const uint32_t slot = tensor.slot_of[row];
+  return slot == none ? nullptr : gradient(parameter) + slot * tensor.width;
+}
+
+nlohmann::ordered_json ExactSum::scales() const {
+  nlohmann::ordered_json out;
+  for (const auto& tensor : tensors_) out[model_.parameters()[tensor.number].name] = tensor.largest;
+  return out;
+}
+
+void ExactSum::load_scales(const nlohmann::json& scales) {
+  for (auto& tensor : tensors_) {
+    const auto& value = scales.at(model_.parameters()[tensor.number].name);
+    if (!value.is_number() || !(value.get<double>() >= 0)) throw std::runtime_error("a scale is no number");
+    tensor.largest = value.get<double>();
+  }
+}
+
+}  // namespace paceline

@@ -1,0 +1,56 @@
+// The sum of the gradients of all grains, in integers: no order of addition exists, so it has the same
+// bits whoever computed which grain (docs/decisions/0006-exact-sum.md).
+#pragma once
+#include "base/executors.h"
+#include "engine/kernels/gemm.h"
+#include "engine/model/tensor_model.h"
+
+namespace paceline {
+
+// Every tensor has a power-of-two scale that is known before the step: from a decaying maximum of what
+// was seen, with three bits of headroom. Range is checked for each grain, never for partial sums.
+class ExactSum {
+ public:
+  // exact: false adds plain floats instead, for measuring what exactness costs.
+  ExactSum(const TensorModel& model, bool exact);
+  ~ExactSum();
+
+  // Before the grains of every attempt: which rows the batch can touch, and the scales.
+  void begin(const Batch& batch, unsigned executors);
+  // Where an executor's grains go.
+  GradientSink& sink(unsigned executor);
+  // After the grains: false when the attempt has to be repeated with other scales. Throws WorkError that
+  // names step and tensor when a gradient is not finite.
+  bool finish(uint64_t step);
+
+  // Adds up the executors' sums and gives gradients times `factor`, in place, in parallel. Returns the
+  // sum of their squares, in a fixed order.
+  double combine(double factor, Executors& executors);
+  // Then: the gradient of a dense parameter, or of the touched rows of an embedding in the order of
+  // rows_of(); row_or_zero() finds a row's.
+  const float* gradient(size_t parameter) const;
+  std::span<const uint32_t> rows_of(size_t parameter) const;
+  // nullptr when the row was not touched.
+  const float* row_gradient(size_t parameter, uint32_t row) const;
+
+  nlohmann::ordered_json scales() const;
+  void load_scales(const nlohmann::json& scales);
+
+ private:
+  class Sink;
+  struct Tensor;
+  struct Part;  // one executor's sums
+  void begin_rows(Tensor& tensor, size_t number, const Batch& batch);
+  int exponent_for(const Tensor& tensor) const;
+  double combine_chunk(Tensor& tensor, size_t first, size_t count, float unit);
+  double combine_rows(Tensor& tensor, size_t first, size_t count, float unit);
+
+  const TensorModel& model_;
+  bool exact_;
+  uint64_t grains_ = 1;
+  std::vector<Tensor> tensors_;
+  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<uint32_t> ids_;
+};
+
+}  // namespace paceline

@@ -1,0 +1,112 @@
+#include "engine/optim/learner.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "engine/kernels/gradient_loops.h"
+#include "engine/model/ngram.h"
+#include "engine/model/word_vectors.h"
+
+namespace paceline {
+
+TensorLearner::TensorLearner(const TrainOptions& options, const Task& task)
+    : options_(options),
+      model_(make_tensor_model(options, task)),
+      averaged_(options.ema > 0 ? make_tensor_model(options, task) : nullptr),
+      sum_(*model_, options.sum == "exact"),
+      optimizer_(options, *model_) {}
+
+void TensorLearner::begin_step(const Batch& batch, unsigned executors) {
+  sum_.begin(batch, executors);
+  if (workspaces_.size() < executors) workspaces_.resize(executors);
+}
+
+GrainLoss TensorLearner::compute_grain(const Batch& batch, uint64_t grain, unsigned executor) {
+  auto& workspace = workspaces_[executor];
+  if (!workspace) workspace = model_->make_workspace();
+  return model_->compute_grain(batch, grain, *workspace, sum_.sink(executor));
+}
+
+bool TensorLearner::finish_grains(const Batch& batch, Executors&) { return sum_.finish(batch.step); }
+
+UpdateFacts TensorLearner::update(const Batch& batch, double learning_rate, double weight,
+                                  Executors& executors) {
+  UpdateFacts facts;
+  facts.gradient_norm = std::sqrt(sum_.combine(1 / weight, executors));
+  double factor = 1;
+  if (options_.clip > 0) factor = std::min(1.0, options_.clip / (facts.gradient_norm + 1e-6));
+  optimizer_.step(learning_rate, factor, sum_, executors);
+  model_->weights_changed();
+  if (averaged_) average(batch.step, executors);
+  return facts;
+}
+
+void TensorLearner::average(uint64_t step, Executors& executors) {
+  // A young average forgets its random start faster.
+  const double t = static_cast<double>(step + 1), decay = std::min(options_.ema, (1 + t) / (10 + t));
+  const auto from = model_->parameters(), to = averaged_->parameters();
+  constexpr uint64_t chunk = 1 << 16;
+  std::vector<std::pair<size_t, uint64_t>> tasks;
+  for (size_t i = 0; i < from.size(); ++i)
+    for (uint64_t first = 0; first < from[i].size(); first += chunk) tasks.emplace_back(i, first);
+  executors.run(tasks.size(), [&](uint64_t number, unsigned) {
+    const auto [i, first] = tasks[number];
+    move_average(static_cast<float>(1 - decay), from[i].values + first,
+                 std::min(chunk, from[i].size() - first), to[i].values + first);
+  });
+  averaged_->weights_changed();
+}
+
+void TensorLearner::weights_changed() {
+  model_->weights_changed();
+  if (!averaged_) return;
+  for (size_t i = 0; i < model_->parameters().size(); ++i)
+    std::copy_n(model_->parameters()[i].values, model_->parameters()[i].size(),
+                averaged_->parameters()[i].values);
+  averaged_->weights_changed();
+}
+
+std::vector<TensorView> TensorLearner::state() const {
+  std::vector<TensorView> views;
+  const auto add = [&](const char* prefix, const TensorModel& model) {
+    for (TensorView view : model.tensors()) {
+      view.name = prefix + view.name;
+      views.push_back(view);
+    }
+  };
+  add("model.", *model_);
+  if (averaged_) add("average.", *averaged_);
+  for (const TensorView& view : optimizer_.state()) views.push_back(view);
+  return views;
+}
+
+nlohmann::ordered_json TensorLearner::state_numbers() const {
+  return {{"optimizer", optimizer_.state_numbers()}, {"scales", sum_.scales()}};
+}
+
+void TensorLearner::load_state(const SafetensorsReader& tensors, const nlohmann::json& numbers) {
+  for (const TensorView& view : state())
+    tensors.read(view.name, view.shape, const_cast<float*>(view.values), view.row_floats, view.stride);
+  optimizer_.load_state(tensors, numbers.at("optimizer"));
+  sum_.load_scales(numbers.at("scales"));
+  model_->weights_changed();
+  if (averaged_) averaged_->weights_changed();
+}
+
+uint64_t TensorLearner::grain_bytes(uint64_t tokens, uint64_t samples) const {
+  return model_->grain_bytes(tokens, samples);
+}
+
+std::unique_ptr<Learner> make_learner(const TrainOptions& options, const Task& task,
+                                      const fs::path& vocabulary) {
+  if (options.model == "ngram") return std::make_unique<NgramModel>(options, task);
+  auto learner = std::make_unique<TensorLearner>(options, task);
+  if (!options.lstm.word_vectors.empty()) {
+    const Parameter& table = learner->trained().parameters()[0];
+    read_word_vectors(options.lstm.word_vectors, Vocabulary::load(vocabulary), table.shape[1], table.values);
+    learner->weights_changed();
+  }
+  return learner;
+}
+
+}  // namespace paceline

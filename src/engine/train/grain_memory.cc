@@ -1,0 +1,45 @@
+#include "engine/train/grain_memory.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace paceline {
+namespace {
+
+struct Largest {
+  uint64_t grain_size, grain_tokens, longest;
+  uint64_t tokens() const { return std::max(longest, std::min(grain_tokens, grain_size * longest)); }
+};
+
+}  // namespace
+
+void check_grain_memory(const TrainOptions& options, uint64_t longest, unsigned executors, uint64_t usable,
+                        const GrainBytes& bytes) {
+  Largest grain{options.grain_size, options.grain_tokens, std::max<uint64_t>(1, longest)};
+  auto need = [&] { return bytes(grain.tokens(), grain.grain_size) * executors; };
+  const uint64_t needed = need();
+  if (usable == 0 || needed <= usable) return;
+  const std::string problem =
+      fmt::format("grains of up to {} tokens on {} executors need {}, and {} are usable", grain.tokens(),
+                  executors, human_bytes(needed), human_bytes(usable));
+  const bool by_tokens = grain.grain_tokens < grain.grain_size * grain.longest;
+  uint64_t& limit = by_tokens ? grain.grain_tokens : grain.grain_size;
+  const char* flag = by_tokens ? "grain-tokens" : "grain-size";
+  while (limit > 1 && grain.tokens() > grain.longest) {
+    limit /= 2;
+    if (need() <= usable) input_error("--{}: {}; --{} {} fits", flag, problem, flag, limit);
+  }
+  while (grain.longest > 1) {
+    grain.longest /= 2;
+    grain.grain_tokens = std::min(grain.grain_tokens, grain.longest);
+    if (need() <= usable)
+      input_error("--{}: {}; --max-length {} --grain-tokens {} fits, or fewer --executors", flag, problem,
+                  grain.longest, grain.longest);
+  }
+  input_error("--{}: {}; not even a text of one token fits: fewer --executors or a smaller model may", flag,
+              problem);
+}
+
+}  // namespace paceline

@@ -1,0 +1,17 @@
+// Whether the grains of a run fit into memory, known before the first one is computed.
+#pragma once
+#include <functional>
+
+#include "engine/api/options.h"
+
+namespace paceline {
+
+// Bytes that one executor needs for a grain of so many tokens and samples.
+using GrainBytes = std::function<uint64_t(uint64_t tokens, uint64_t samples)>;
+
+// longest: tokens of the longest text that is used; usable: bytes, 0 when unknown. Throws InputError that
+// names a value that fits.
+void check_grain_memory(const TrainOptions& options, uint64_t longest, unsigned executors, uint64_t usable,
+                        const GrainBytes& bytes);
+
+}  // namespace paceline

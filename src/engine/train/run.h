@@ -1,0 +1,51 @@
+// A training run, opened and checked: everything that the loop works on.
+#pragma once
+#include "base/executors.h"
+#include "engine/model/learner.h"
+#include "engine/train/divergence.h"
+#include "engine/train/run_folder.h"
+#include "engine/train/schedule.h"
+#include "engine/train/stopping.h"
+
+namespace paceline {
+
+// Where a run is: all that steps and evaluations change, besides the learner.
+struct Position {
+  uint64_t step = 0, samples = 0, tokens = 0;  // finished
+  uint64_t evaluated_step = 0;                 // of the last evaluation
+  double loss = 0;                             // of the last step
+  uint64_t best_step = 0;                      // of the model that is kept
+  std::string model_hash;                      // of its weights; empty: none is kept yet
+};
+
+struct Run {
+  TrainOptions options;  // steps resolved
+  DatasetInfo data;
+  Task task;
+  Schedule schedule;
+  Stopping stopping{StoppingRule{}};
+  DivergenceWatch divergence;
+  Position position;
+  std::unique_ptr<Executors> executors;
+  std::unique_ptr<Learner> learner;
+  std::unique_ptr<Batches> batches;
+  std::unique_ptr<RunFolder> folder;
+  std::optional<uint64_t> resumed_from;
+  std::vector<std::string> remarks;  // what the user should know about the resumption
+
+  const SplitInfo& train_split() const { return *data.find_split("train"); }
+  bool has_valid() const;
+  bool evaluation_is_due() const;  // at this position, and not yet made
+  bool has_ended() const { return position.step >= options.steps || stopping.should_stop(); }
+  // Nothing is left to do, and the model is there.
+  bool is_complete() const;
+};
+
+// Checks everything before the folder is made or changed. Throws InputError.
+Run open_run(const TrainOptions& options);
+
+// The recorded options, key by key.
+nlohmann::ordered_json config_json(const TrainOptions& options);
+std::string config_yaml(const TrainOptions& options);
+
+}  // namespace paceline

@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "base/random.h"
+#include "engine/kernels/gemm.h"
+#include "engine/kernels/gradient_loops.h"
+#include "engine/kernels/recurrent_cells.h"
+
+namespace paceline {
+namespace {
+
+std::vector<float> random_values(uint64_t seed, size_t count) {
+  RandomStream random({seed});
+  std::vector<float> values(count);
+  for (float& v : values) v = static_cast<float>(random.uniform() * 2 - 1);
+  return values;
+}
+
+// One chain of fused multiply-adds in the order of k.
+float chain(const float* left, size_t step, const float* right, size_t stride, size_t depth, float start) {
+  for (size_t k = 0; k < depth; ++k) start = std::fma(left[k * step], right[k * stride], start);
+  return start;
+}
+
+TEST(Gemm, EveryElementIsOneChainInTheOrderOfK) {
+  if (std::string(kernel_target()) == "SSE4" || std::string(kernel_target()) == "SCALAR")
+    GTEST_SKIP() << "this processor has no fused multiply-add";
+  for (size_t rows : {1, 2, 5, 6, 7, 13, 31, 300})
+    for (size_t depth : {1, 3, 64, 300})
+      for (size_t columns : {1, 7, 16, 33, 70}) {
+        const auto a = random_values(1, rows * depth), b = random_values(2, depth * columns),
+                   bias = random_values(3, columns);
+        PackedMatrix packed, transposed;
+        packed.pack(b.data(), depth, columns, columns);
+        std::vector<float> flipped(b.size());
+        for (size_t k = 0; k < depth; ++k)
+          for (size_t j = 0; j < columns; ++j) flipped[j * depth + k] = b[k * columns + j];
+        transposed.pack_transposed(flipped.data(), depth, columns, depth);
+        auto out = random_values(4, rows * columns);
+        const auto before = out;
+        std::vector<float> zero(out.size()), biased(out.size());
+        multiply(rows, {a.data(), depth}, packed, {out.data(), columns}, Start::add);
+        multiply(rows, {a.data(), depth}, transposed, {zero.data(), columns}, Start::zero);
+        multiply(rows, {a.data(), depth}, packed, {biased.data(), columns}, Start::bias, bias.data());
+        for (size_t i = 0; i < rows; ++i)
+          for (size_t j = 0; j < columns; ++j) {
+            const size_t at = i * columns + j;
+            const float* left = a.data() + i * depth;
+            ASSERT_EQ(out[at], chain(left, 1, b.data() + j, columns, depth, before[at]));
+            ASSERT_EQ(zero[at], chain(left, 1, b.data() + j, columns, depth, 0));
+            ASSERT_EQ(biased[at], chain(left, 1, b.data() + j, columns, depth, bias[j]));
+          }
+      }
+}
+
+TEST(Gemm, RowListsReadAndWriteThoseRows) {
+  const size_t depth = 20, columns = 18;
+  const auto a = random_values(1, 50 * depth), b = random_values(2, depth * columns);
+  PackedMatrix packed;
+  packed.pack(b.data(), depth, columns, columns);
+  const std::vector<uint32_t> from = {3, 3, 49, 0, 17, 8, 21}, to = {6, 5, 4, 3, 2, 1, 0};
+  std::vector<float> plain(50 * columns), listed(7 * columns);
+  multiply(50, {a.data(), depth}, packed, {plain.data(), columns}, Start::zero);
+  multiply(7, {a.data(), depth, from.data()}, packed, {listed.data(), columns, to.data()}, Start::zero);
+  for (size_t i = 0; i < 7; ++i)
+    for (size_t j = 0; j < columns; ++j) EXPECT_EQ(listed[to[i] * columns + j], plain[from[i] * columns + j]);
+}
+
+TEST(Gemm, ATransposedProductIsOneChainAlsoAcrossItsBlocks) {
+  if (std::string(kernel_target()) == "SSE4" || std::string(kernel_target()) == "SCALAR")
+    GTEST_SKIP() << "this processor has no fused multiply-add";
+  ProductScratch scratch;
+  for (size_t depth : {0, 1, 255, 256, 700})
+    for (size_t left : {1, 6, 13, 100, 210})
+      for (size_t right : {1, 16, 35}) {
+        const auto a = random_values(1, depth * left), b = random_values(2, depth * right);
+        std::vector<float> out(left * right, 7.f);
+        multiply_transposed(depth, {a.data(), left}, left, {b.data(), right}, right, out.data(), right,
+                            scratch);
+        for (size_t i = 0; i < left; ++i)
+          for (size_t j = 0; j < right; ++j)
+            ASSERT_EQ(out[i * right + j], chain(a.data() + i, left, b.data() + j, right, depth, 0));
+      }
+}
+
+TEST(Cells, UnitsBehindTheLastWholeVectorHaveTheSameBits) {
+  const size_t hidden = 37;
+  const auto sums = random_values(5, 4 * hidden), cell = random_values(6, hidden);
+  auto gates = sums;
+  std::vector<float> c(hidden), h(hidden);
+  lstm_forward({1, hidden, gates.data(), cell.data(), c.data(), h.data()});
+  for (size_t u = 0; u < hidden; ++u) {  // each unit alone
+    std::vector<float> one = {sums[u], sums[hidden + u], sums[2 * hidden + u], sums[3 * hidden + u]};
+    float c1 = 0, h1 = 0;
+    lstm_forward({1, 1, one.data(), &cell[u], &c1, &h1});
+    EXPECT_EQ(c1, c[u]);
+    EXPECT_EQ(h1, h[u]);
+    const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+    const double exact = sigmoid(sums[hidden + u]) * cell[u] +
+                         sigmoid(sums[u]) * std::tanh(static_cast<double>(sums[2 * hidden + u]));
+    EXPECT_NEAR(c1, exact, 4e-7);
+    EXPECT_NEAR(h1, sigmoid(sums[3 * hidden + u]) * std::tanh(exact), 4e-7);
+  }
+}
+
+TEST(Cells, ExtremeSumsSaturate) {
+  std::vector<float> gates = {1e30f, -1e30f, -1e30f, 1e30f};
+  float cell_in = 3, c = 0, h = 0;
+  lstm_forward({1, 1, gates.data(), &cell_in, &c, &h});
+  EXPECT_FLOAT_EQ(c, -1.f);
+  EXPECT_NEAR(h, std::tanh(-1.0), 1e-6);
+}
+
+TEST(FixedPoint, MaximumIsOfTheMagnitudeAndNotANumberIsAboveAll) {
+  for (size_t count : {1, 7, 8, 33}) {
+    std::vector<float> values(count, 0.5f);
+    std::vector<int32_t> sums(count, 10);
+    values[count / 2] = -3.f;
+    EXPECT_EQ(std::bit_cast<float>(add_fixed(values.data(), count, 16, sums.data(), false)), 3.f);
+    EXPECT_EQ(sums[count / 2], 10 - 48);
+    values[count - 1] = std::nanf("");
+    EXPECT_GT(add_fixed(values.data(), count, 16, sums.data(), true), 0x7F800000u);
+    values[count - 1] = -std::numeric_limits<float>::infinity();
+    EXPECT_EQ(add_float(values.data(), count, reinterpret_cast<float*>(sums.data()), true), 0x7F800000u);
+  }
+}
+
+TEST(Dropout, AnElementsFateDependsOnItsNumberAlone) {
+  const auto values = random_values(9, 1000);
+  std::vector<float> whole(1000), piece(1000);
+  const auto threshold = static_cast<uint32_t>(0.3 * 0x1p32);
+  apply_dropout(42, 5, threshold, 2, values.data(), 1000, whole.data());
+  for (size_t first = 0, length = 1; first < 1000; first += length, length = length % 7 + 1)
+    apply_dropout(42, 5 + first, threshold, 2, values.data() + first, std::min(length, 1000 - first),
+                  piece.data() + first);
+  EXPECT_EQ(whole, piece);
+  const auto dropped = std::count(whole.begin(), whole.end(), 0.f);
+  EXPECT_NEAR(static_cast<double>(dropped), 300, 60);
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,205 @@
+#include "engine/model/lstm.h"
+
+#include <gtest/gtest.h>
+
+#include "../scratch.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "engine/model/word_vectors.h"
+#include "engine/optim/learner.h"
+
+namespace paceline {
+namespace {
+
+Task task_of(size_t classes) {
+  Task task;
+  for (size_t c = 0; c < classes; ++c) task.classes.push_back(std::to_string(c));
+  task.tokenizer.vocabulary_size = 200;
+  return task;
+}
+
+TrainOptions small_options(const std::string& cell, bool both) {
+  TrainOptions options;
+  options.model = "lstm";
+  options.optimizer = "adam";
+  options.learning_rate = 0.01;
+  options.clip = 1;
+  options.lstm.cell = cell;
+  options.lstm.bidirectional = both;
+  options.lstm.embedding = 20;
+  options.lstm.hidden = 24;
+  options.lstm.layers = 2;
+  options.lstm.word_dropout = 0.05;
+  options.lstm.recurrent_dropout = 0.1;
+  return options;
+}
+
+struct Data {
+  std::vector<std::vector<uint32_t>> ids;
+  Batch batch;
+  Data(uint64_t step, uint64_t samples, uint64_t longest) {
+    RandomStream random({step});
+    for (uint64_t i = 0; i < samples; ++i) {
+      auto& row = ids.emplace_back(1 + random.below(longest));
+      for (auto& id : row) id = static_cast<uint32_t>(random.below(200));
+    }
+    batch.step = step;
+    for (auto& row : ids) batch.samples.push_back({row, static_cast<uint32_t>(row[0] % 3), {}});
+    cut_into_grains(batch, 5, 16384);
+  }
+};
+
+void train_steps(Learner& learner, uint64_t from, uint64_t to, Executors& crew) {
+  for (uint64_t step = from; step < to; ++step) {
+    const Data data(step, 31, 25);
+    double weight = 0;
+    do {
+      std::vector<GrainLoss> losses(data.batch.grains());
+      learner.begin_step(data.batch, crew.count());
+      crew.run(data.batch.grains(), [&](uint64_t grain, unsigned executor) {
+        losses[grain] = learner.compute_grain(data.batch, grain, executor);
+      });
+      weight = 0;
+      for (const auto& part : losses) weight += part.weight;
+    } while (!learner.finish_grains(data.batch, crew));
+    learner.update(data.batch, 0.01, weight, crew);
+  }
+}
+
+std::vector<float> values_of(const std::vector<TensorView>& views) {
+  std::vector<float> all;
+  for (const auto& view : views)
+    all.insert(all.end(), view.values, view.values + view.rows * view.row_floats);
+  return all;
+}
+
+TEST(Lstm, SameBitsForAnyExecutors) {
+  for (const char* cell : {"lstm", "gru"})
+    for (bool both : {false, true})
+      for (const char* update : {"lazy", "dense"}) {
+        TrainOptions options = small_options(cell, both);
+        options.embedding_update = update;
+        options.ema = 0.9;
+        std::vector<std::vector<float>> results;
+        for (unsigned executors : {1u, 2u, 3u, 5u}) {
+          Executors crew(executors);
+          const auto learner = make_learner(options, task_of(3));
+          train_steps(*learner, 0, 6, crew);
+          results.push_back(values_of(learner->state()));
+        }
+        for (const auto& result : results) EXPECT_TRUE(result == results[0]) << cell << both << update;
+      }
+}
+
+using LstmFiles = Scratch;
+
+TEST_F(LstmFiles, ALearnerGoesOnFromItsStateInTheSameBits) {
+  for (const char* optimizer : {"adam", "adamw", "sgd"}) {
+    TrainOptions options = small_options("lstm", false);
+    options.optimizer = optimizer;
+    options.ema = 0.95;
+    options.weight_decay = 0.01;
+    Executors crew(2);
+    const auto whole = make_learner(options, task_of(3)), first = make_learner(options, task_of(3)),
+               second = make_learner(options, task_of(3));
+    train_steps(*whole, 0, 9, crew);
+    train_steps(*first, 0, 4, crew);
+    const fs::path file = folder / fmt::format("{}.safetensors", optimizer);
+    write_safetensors(file, first->state(), {});
+    second->load_state(SafetensorsReader(file), nlohmann::json::parse(first->state_numbers().dump()));
+    train_steps(*second, 4, 9, crew);
+    EXPECT_TRUE(values_of(whole->state()) == values_of(second->state())) << optimizer;
+  }
+}
+
+TEST(Lstm, ATextsLogitsDoNotDependOnTheTextsBesideIt) {
+  for (const char* pooling : {"last", "mean", "max", "attention"}) {
+    TrainOptions options = small_options("lstm", true);
+    options.lstm.pooling = pooling;
+    const LstmModel model(options, task_of(3));
+    const Data data(1, 40, 300);
+    std::vector<Text> texts(data.ids.begin(), data.ids.end());
+    std::vector<float> together(40 * 3), alone(3);
+    model.logits(texts, together);
+    for (size_t i = 0; i < texts.size(); ++i) {
+      model.logits(std::span(&texts[i], 1), alone);
+      for (size_t c = 0; c < 3; ++c) ASSERT_EQ(alone[c], together[i * 3 + c]) << pooling << i;
+    }
+  }
+}
+
+TEST(Lstm, OneTokenAndTwentyThousandInOneBatch) {
+  TrainOptions options = small_options("gru", true);
+  const auto learner = make_learner(options, task_of(2));
+  std::vector<uint32_t> long_text(20000, 5), one = {7};
+  Batch batch;
+  batch.samples = {{long_text, 0, {}}, {one, 1, {}}, {one, 1, {}}};
+  cut_into_grains(batch, 8, 16384);
+  EXPECT_EQ(batch.grains(), 2u);
+  Executors crew(2);
+  learner->begin_step(batch, crew.count());
+  double loss = 0;
+  std::vector<GrainLoss> losses(batch.grains());
+  crew.run(batch.grains(),
+           [&](uint64_t g, unsigned executor) { losses[g] = learner->compute_grain(batch, g, executor); });
+  for (const auto& part : losses) loss += part.loss;
+  EXPECT_TRUE(std::isfinite(loss));
+  EXPECT_FALSE(learner->finish_grains(batch, crew));  // calibration
+}
+
+TEST(Lstm, LearnsAnOrderThatCountingWordsCannot) {
+  // Class 1 when the word 9 stands before the word 8.
+  TrainOptions options = small_options("lstm", false);
+  options.lstm.word_dropout = options.lstm.recurrent_dropout = options.lstm.embedding_dropout = 0;
+  options.lstm.layer_dropout = options.lstm.output_dropout = 0;
+  options.lstm.layers = 1;
+  options.lstm.pooling = "last";
+  const auto learner = make_learner(options, task_of(2));
+  Executors crew(2);
+  double last = 1;
+  for (uint64_t step = 0; step < 300; ++step) {
+    RandomStream random({step, 77});
+    std::vector<std::vector<uint32_t>> ids(32, std::vector<uint32_t>(8));
+    Batch batch;
+    batch.step = step;
+    for (auto& row : ids) {
+      for (auto& id : row) id = static_cast<uint32_t>(20 + random.below(50));
+      const uint32_t first = static_cast<uint32_t>(random.below(7));
+      const bool yes = random.below(2) == 1;
+      row[first] = yes ? 9 : 8;
+      row[first + 1 + random.below(7 - first)] = yes ? 8 : 9;
+      batch.samples.push_back({row, yes ? 1u : 0u, {}});
+    }
+    cut_into_grains(batch, 8, 16384);
+    GrainLoss total;
+    do {
+      std::vector<GrainLoss> losses(batch.grains());
+      learner->begin_step(batch, crew.count());
+      crew.run(batch.grains(), [&](uint64_t g, unsigned executor) {
+        losses[g] = learner->compute_grain(batch, g, executor);
+      });
+      total = {};
+      for (const auto& part : losses) total.loss += part.loss, total.weight += part.weight;
+    } while (!learner->finish_grains(batch, crew));
+    learner->update(batch, 0.01, total.weight, crew);
+    last = total.loss / total.weight;
+  }
+  EXPECT_LT(last, 0.1);
+}
+
+TEST_F(LstmFiles, WordVectorsFillTheRowsOfTheirWords) {
+  write_file_atomically(folder / "vocab.txt", "<pad>\n<unk>\ngood\nbad\nfine\n");
+  const auto vocabulary = Vocabulary::load(folder / "vocab.txt");
+  std::vector<float> table(5 * 2, 9.f);
+  write_file_atomically(folder / "v.txt", "3 2\nbad 0.5 -1\nnowhere 1 1\ngood 2 3e-1\n");
+  const auto facts = read_word_vectors(folder / "v.txt", vocabulary, 2, table.data());
+  EXPECT_EQ(facts.found, 2u);
+  EXPECT_EQ(table, (std::vector<float>{9, 9, 9, 9, 2, 0.3f, 0.5f, -1, 9, 9}));
+  for (const char* bad : {"good 1\n", "good 1 2 3\n", "good 1 x\n", "good 1 nan\n", "other 1 2\n", ""}) {
+    write_file_atomically(folder / "v.txt", bad);
+    EXPECT_THROW(read_word_vectors(folder / "v.txt", vocabulary, 2, table.data()), InputError) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace paceline
