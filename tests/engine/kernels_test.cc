@@ -76,12 +76,17 @@ TEST(Gemm, ATransposedProductIsOneChainAlsoAcrossItsBlocks) {
     for (size_t left : {1, 6, 13, 100, 210})
       for (size_t right : {1, 16, 35}) {
         const auto a = random_values(1, depth * left), b = random_values(2, depth * right);
-        std::vector<float> out(left * right, 7.f);
-        multiply_transposed(depth, {a.data(), left}, left, {b.data(), right}, right, out.data(), right,
-                            scratch);
-        for (size_t i = 0; i < left; ++i)
+        const auto other = random_values(3, depth * 21);
+        std::vector<float> out(left * right, 7.f), second(left * 21, 7.f);
+        const RightSide rights[] = {{{b.data(), right}, right, out.data(), right},
+                                    {{other.data(), 21}, 21, second.data(), 21}};
+        multiply_transposed(depth, {a.data(), left}, left, rights, scratch);
+        for (size_t i = 0; i < left; ++i) {
           for (size_t j = 0; j < right; ++j)
             ASSERT_EQ(out[i * right + j], chain(a.data() + i, left, b.data() + j, right, depth, 0));
+          for (size_t j = 0; j < 21; ++j)
+            ASSERT_EQ(second[i * 21 + j], chain(a.data() + i, left, other.data() + j, 21, depth, 0));
+        }
       }
 }
 

@@ -1,5 +1,7 @@
 #include "engine/kernels/gemm.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -25,38 +27,18 @@ size_t TileRows() { return tile_rows; }
 // One tile: `count` rows of the left side, given by pointers and a step in k, by one panel of the right.
 template <size_t count>
 HWY_ATTR void Tile(const float* const* left, size_t left_step, const float* HWY_RESTRICT panel, size_t depth,
-                   float* const* out, size_t columns, const float* bias, Start start) {
+                   float* const* out, const float* bias, Start start) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   V low[count], high[count];
-  HWY_ALIGN float edge[count][2 * HWY_MAX_BYTES / sizeof(float)];
-  const bool whole = columns == 2 * lanes;
-  if (start == Start::add) {
-    for (size_t i = 0; i < count; ++i) {
-      const float* from = out[i];
-      if (!whole) {
-        for (size_t j = 0; j < columns; ++j) edge[i][j] = out[i][j];
-        for (size_t j = columns; j < 2 * lanes; ++j) edge[i][j] = 0;
-        from = edge[i];
-      }
-      low[i] = hn::LoadU(d, from);
-      high[i] = hn::LoadU(d, from + lanes);
-    }
-  } else if (start == Start::bias) {
-    const float* from = bias;
-    if (!whole) {
-      for (size_t j = 0; j < 2 * lanes; ++j) edge[0][j] = j < columns ? bias[j] : 0;
-      from = edge[0];
-    }
-    for (size_t i = 0; i < count; ++i) {
-      low[i] = hn::LoadU(d, from);
-      high[i] = hn::LoadU(d, from + lanes);
-    }
-  } else {
-    for (size_t i = 0; i < count; ++i) low[i] = high[i] = hn::Zero(d);
-  }
   const float* rows[count];
-  for (size_t i = 0; i < count; ++i) rows[i] = left[i];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < count; ++i) {
+    rows[i] = left[i];
+    const float* from = start == Start::add ? out[i] : bias;
+    low[i] = start == Start::zero ? hn::Zero(d) : hn::LoadU(d, from);
+    high[i] = start == Start::zero ? hn::Zero(d) : hn::LoadU(d, from + lanes);
+  }
   for (size_t k = 0; k < depth; ++k) {
     const V b0 = hn::Load(d, panel), b1 = hn::Load(d, panel + lanes);
     panel += 2 * lanes;
@@ -67,26 +49,46 @@ HWY_ATTR void Tile(const float* const* left, size_t left_step, const float* HWY_
       high[i] = hn::MulAdd(a, b1, high[i]);
     }
   }
+#pragma GCC unroll 16
   for (size_t i = 0; i < count; ++i) {
-    if (whole) {
-      hn::StoreU(low[i], d, out[i]);
-      hn::StoreU(high[i], d, out[i] + lanes);
-    } else {
-      hn::StoreU(low[i], d, edge[i]);
-      hn::StoreU(high[i], d, edge[i] + lanes);
-      for (size_t j = 0; j < columns; ++j) out[i][j] = edge[i][j];
-    }
+    hn::StoreU(low[i], d, out[i]);
+    hn::StoreU(high[i], d, out[i] + lanes);
   }
 }
 
 // A tile of `count` rows, at most `most`.
 template <size_t most>
 HWY_ATTR void AnyTile(size_t count, const float* const* left, size_t left_step, const float* panel,
-                      size_t depth, float* const* out, size_t columns, const float* bias, Start start) {
+                      size_t depth, float* const* out, const float* bias, Start start) {
   if (count == most)
-    Tile<most>(left, left_step, panel, depth, out, columns, bias, start);
+    Tile<most>(left, left_step, panel, depth, out, bias, start);
   else if constexpr (most > 1)
-    AnyTile<most - 1>(count, left, left_step, panel, depth, out, columns, bias, start);
+    AnyTile<most - 1>(count, left, left_step, panel, depth, out, bias, start);
+}
+
+// The last panel, of which only some columns exist: by way of a whole one.
+HWY_NOINLINE HWY_ATTR void EdgeTile(size_t count, const float* const* left, size_t left_step,
+                                    const float* panel, size_t depth, float* const* out, size_t columns,
+                                    const float* bias, Start start) {
+  HWY_ALIGN float edge[tile_rows][2 * HWY_MAX_BYTES / sizeof(float)];
+  float* to[tile_rows] = {};
+  for (size_t i = 0; i < count; ++i) {
+    to[i] = edge[i];
+    const float* from = start == Start::add ? out[i] : bias;
+    for (size_t j = 0; j < PanelColumns(); ++j)
+      edge[i][j] = start != Start::zero && j < columns ? from[j] : 0.f;
+  }
+  AnyTile<tile_rows>(count, left, left_step, panel, depth, to, nullptr, Start::add);
+  for (size_t i = 0; i < count; ++i)
+    for (size_t j = 0; j < columns; ++j) out[i][j] = edge[i][j];
+}
+
+HWY_ATTR void PanelTile(size_t count, const float* const* left, size_t left_step, const float* panel,
+                        size_t depth, float* const* out, size_t columns, const float* bias, Start start) {
+  if (columns >= PanelColumns())
+    AnyTile<tile_rows>(count, left, left_step, panel, depth, out, bias, start);
+  else
+    EdgeTile(count, left, left_step, panel, depth, out, columns, bias, start);
 }
 
 // Rows in blocks that stay in the second cache; within a block all panels, each from the first cache.
@@ -106,52 +108,70 @@ HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const float* packed, si
           left[i - begin] = in.row(i);
           to[i - begin] = out.row(i) + j;
         }
-        AnyTile<tile_rows>(end - begin, left, 1, panel, depth, to, std::min(width, columns - j),
-                           bias ? bias + j : nullptr, start);
+        PanelTile(end - begin, left, 1, panel, depth, to, columns - j, bias ? bias + j : nullptr, start);
       }
     }
   }
 }
 
-constexpr size_t depth_block = 256, left_block = 16;  // k at a time; tiles of the left side at a time
+constexpr size_t depth_block = 192, left_block = 16;  // k at a time; tiles of the left side at a time
+
+// Rows [k0, k0 + ks) of the right side, panel by panel.
+HWY_ATTR void PackRight(const RightSide& right, size_t k0, size_t ks, float* to) {
+  const size_t width = PanelColumns();
+  for (size_t j = 0; j < right.columns; j += width)
+    for (size_t k = 0; k < ks; ++k, to += width) {
+      const float* row = right.rows.row(k0 + k) + j;
+      if (j + width <= right.columns)
+        std::memcpy(to, row, width * sizeof(float));
+      else
+        for (size_t c = 0; c < width; ++c) to[c] = j + c < right.columns ? row[c] : 0.f;
+    }
+}
+
+// Columns [i0, i1) of the same rows of the left side, tile by tile.
+HWY_ATTR void PackLeft(const ConstRows& left, size_t k0, size_t ks, size_t i0, size_t i1, float* to) {
+  for (size_t k = 0; k < ks; ++k) {
+    const float* row = left.row(k0 + k);
+    for (size_t i = i0; i < i1; i += tile_rows) {
+      const size_t count = std::min(tile_rows, i1 - i);
+      float* tile = to + (i - i0) * ks + k * count;
+      if (count == tile_rows)
+        std::memcpy(tile, row + i, tile_rows * sizeof(float));
+      else
+        for (size_t c = 0; c < count; ++c) tile[c] = row[i + c];
+    }
+  }
+}
 
 HWY_ATTR void MultiplyTransposed(size_t depth, const ConstRows& left, size_t left_columns,
-                                 const ConstRows& right, size_t right_columns, float* out, size_t out_stride,
-                                 float* left_scratch, float* right_scratch) {
+                                 std::span<const RightSide> rights, float* left_scratch,
+                                 float* right_scratch) {
   const size_t width = PanelColumns();
   for (size_t k0 = 0; k0 < depth; k0 += depth_block) {
     const size_t ks = std::min(depth_block, depth - k0);
-    for (size_t j = 0; j < right_columns; j += width) {
-      const size_t columns = std::min(width, right_columns - j);
-      float* panel = right_scratch + j * ks;
-      for (size_t k = 0; k < ks; ++k, panel += width) {
-        const float* row = right.row(k0 + k) + j;
-        for (size_t c = 0; c < columns; ++c) panel[c] = row[c];
-        for (size_t c = columns; c < width; ++c) panel[c] = 0;
-      }
+    float* packed = right_scratch;
+    for (const RightSide& right : rights) {
+      PackRight(right, k0, ks, packed);
+      packed += (right.columns + width - 1) / width * width * ks;
     }
     for (size_t i0 = 0; i0 < left_columns; i0 += left_block * tile_rows) {
       const size_t i1 = std::min(left_columns, i0 + left_block * tile_rows);
-      for (size_t k = 0; k < ks; ++k) {
-        const float* row = left.row(k0 + k);
-        for (size_t i = i0; i < i1; i += tile_rows) {
-          const size_t count = std::min(tile_rows, i1 - i);
-          float* to = left_scratch + (i - i0) * ks + k * count;
-          for (size_t c = 0; c < count; ++c) to[c] = row[i + c];
-        }
-      }
-      for (size_t j = 0; j < right_columns; j += width)
-        for (size_t i = i0; i < i1; i += tile_rows) {
-          const size_t count = std::min(tile_rows, i1 - i);
-          const float* from[tile_rows];
-          float* to[tile_rows];
-          for (size_t c = 0; c < count; ++c) {
-            from[c] = left_scratch + (i - i0) * ks + c;
-            to[c] = out + (i + c) * out_stride + j;
+      PackLeft(left, k0, ks, i0, i1, left_scratch);
+      const float* panel = right_scratch;
+      for (const RightSide& right : rights)
+        for (size_t j = 0; j < right.columns; j += width, panel += width * ks)
+          for (size_t i = i0; i < i1; i += tile_rows) {
+            const size_t count = std::min(tile_rows, i1 - i);
+            const float* from[tile_rows] = {};
+            float* to[tile_rows] = {};
+            for (size_t c = 0; c < count; ++c) {
+              from[c] = left_scratch + (i - i0) * ks + c;
+              to[c] = right.out + (i + c) * right.out_stride + j;
+            }
+            PanelTile(count, from, count, panel, ks, to, right.columns - j, nullptr,
+                      k0 == 0 ? Start::zero : Start::add);
           }
-          AnyTile<tile_rows>(count, from, count, right_scratch + j * ks, ks, to,
-                             std::min(width, right_columns - j), nullptr, k0 == 0 ? Start::zero : Start::add);
-        }
     }
   }
 }
@@ -171,7 +191,7 @@ HWY_EXPORT(Multiply);
 HWY_EXPORT(MultiplyTransposed);
 HWY_EXPORT(TargetName);
 
-constexpr size_t depth_block = 256, left_block = 16;
+constexpr size_t depth_block = 192, left_block = 16;
 
 size_t panel_columns() {
   static const size_t columns = HWY_DYNAMIC_DISPATCH(PanelColumns)();
@@ -191,8 +211,14 @@ float* AlignedFloats::reserve(size_t count) {
     const size_t wanted = (std::max(count, capacity_ + capacity_ / 4) + 15) / 16 * 16;
     values_.reset();
     capacity_ = 0;
-    values_.reset(static_cast<float*>(std::aligned_alloc(64, wanted * sizeof(float))));
+    // Large pages spare look-ups of addresses; where there are none, nothing changes.
+    constexpr size_t page = size_t{2} << 20;
+    const size_t bytes = wanted * sizeof(float);
+    const bool large = bytes >= 2 * page;
+    values_.reset(static_cast<float*>(
+        std::aligned_alloc(large ? page : 64, large ? (bytes + page - 1) / page * page : bytes)));
     if (!values_) throw std::bad_alloc();
+    if (large) madvise(values_.get(), bytes, MADV_HUGEPAGE);
     capacity_ = wanted;
   }
   return values_.get();
@@ -227,17 +253,18 @@ void multiply(size_t rows, const ConstRows& in, const PackedMatrix& matrix, cons
   (rows, in, matrix.data(), matrix.depth(), matrix.columns(), out, start, bias);
 }
 
-void multiply_transposed(size_t depth, const ConstRows& left, size_t left_columns, const ConstRows& right,
-                         size_t right_columns, float* out, size_t out_stride, ProductScratch& scratch) {
-  if (depth == 0) {
-    for (size_t i = 0; i < left_columns; ++i)
-      std::memset(out + i * out_stride, 0, right_columns * sizeof(float));
-    return;
+void multiply_transposed(size_t depth, const ConstRows& left, size_t left_columns,
+                         std::span<const RightSide> rights, ProductScratch& scratch) {
+  size_t columns = 0;
+  for (const RightSide& right : rights) {
+    columns += whole_panels(right.columns);
+    for (size_t i = 0; i < left_columns && depth == 0; ++i)
+      std::memset(right.out + i * right.out_stride, 0, right.columns * sizeof(float));
   }
   float* left_scratch = scratch.left.reserve(depth_block * left_block * HWY_DYNAMIC_DISPATCH(TileRows)());
-  float* right_scratch = scratch.right.reserve(depth_block * whole_panels(right_columns));
+  float* right_scratch = scratch.right.reserve(depth_block * columns);
   HWY_DYNAMIC_DISPATCH(MultiplyTransposed)
-  (depth, left, left_columns, right, right_columns, out, out_stride, left_scratch, right_scratch);
+  (depth, left, left_columns, rights, left_scratch, right_scratch);
 }
 
 const char* kernel_target() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }

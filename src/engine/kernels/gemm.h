@@ -63,9 +63,17 @@ void multiply(size_t rows, const ConstRows& in, const PackedMatrix& matrix, cons
 struct ProductScratch {
   AlignedFloats left, right;
 };
-// out (left_columns x right_columns) = sum over k of left[k]^T right[k], for `depth` rows of each.
-void multiply_transposed(size_t depth, const ConstRows& left, size_t left_columns, const ConstRows& right,
-                         size_t right_columns, float* out, size_t out_stride, ProductScratch& scratch);
+// One right side of a transposed product, and where the result goes.
+struct RightSide {
+  ConstRows rows;
+  size_t columns;
+  float* out;
+  size_t out_stride;
+};
+// For each right side: out (left_columns x columns) = sum over k of left[k]^T right[k], for `depth` rows.
+// Several at once share the cost of laying out the left side.
+void multiply_transposed(size_t depth, const ConstRows& left, size_t left_columns,
+                         std::span<const RightSide> rights, ProductScratch& scratch);
 
 // The instruction set that was chosen ("AVX2"), part of the kernel class.
 const char* kernel_target();

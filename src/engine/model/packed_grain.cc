@@ -38,7 +38,7 @@ void PackedGrain::pack(std::span<const std::span<const uint32_t>> texts, uint64_
       const auto& text = texts[samples[s]];
       ids[at] = text.empty() ? Vocabulary::unknown_id : text[p];
       numbers[at] = first_number[samples[s]] + p;
-      before[at] = p > 0 ? begin[p - 1] + s : 0;
+      before[at] = p > 0 ? begin[p - 1] + s : begin.back();
       reversed[at] = begin[lengths[s] - 1 - p] + s;
     }
 }

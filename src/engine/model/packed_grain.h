@@ -20,12 +20,13 @@ struct PackedGrain {
   // Where position p of a sequence lies.
   size_t row(size_t sequence, size_t p) const { return begin[p] + sequence; }
 
-  std::vector<uint32_t> begin;     // moments + 1: the first row of each moment
-  std::vector<uint32_t> samples;   // sequence -> number of the text as it was given
-  std::vector<uint32_t> lengths;   // of sequences
-  std::vector<uint32_t> ids;       // row -> token
-  std::vector<uint32_t> numbers;   // row -> number of the token, text after text as they were given
-  std::vector<uint32_t> before;    // row -> row of the same sequence one moment earlier (none for moment 0)
+  std::vector<uint32_t> begin;    // moments + 1: the first row of each moment
+  std::vector<uint32_t> samples;  // sequence -> number of the text as it was given
+  std::vector<uint32_t> lengths;  // of sequences
+  std::vector<uint32_t> ids;      // row -> token
+  std::vector<uint32_t> numbers;  // row -> number of the token, text after text as they were given
+  std::vector<uint32_t>
+      before;  // row -> row of the same sequence one moment earlier; tokens() where there is none
   std::vector<uint32_t> reversed;  // row of the reverse direction -> row of the same token here
 };
 

@@ -1,5 +1,6 @@
 #include "engine/model/recurrent_layer.h"
 
+#include <array>
 #include <cstring>
 
 #include "engine/kernels/gradient_loops.h"
@@ -80,18 +81,25 @@ void backward_moment(const RecurrentWeights& w, const PackedGrain& grain, size_t
 
 void weight_gradients(const RecurrentWeights& w, const PackedGrain& grain, const ConstRows& input,
                       const float* mask, RecurrentCache& cache, RecurrentGradients& gradients) {
-  const size_t H = w.hidden, G = gates_of(w.cell) * H, T = grain.tokens(), first = grain.active(0);
+  const size_t H = w.hidden, G = gates_of(w.cell) * H, T = grain.tokens();
   const float *gates = cache.gates.data(), *candidate = cache.cell.data();
   gradients.weight_ih.resize(G * w.input);
-  multiply_transposed(T, {gates, G}, G, input, w.input, gradients.weight_ih.data(), w.input, cache.scratch);
   gradients.weight_hh.resize(G * H);
-  float* out = gradients.weight_hh.data();
-  const ConstRows states = mask ? ConstRows{cache.masked.data() + first * H, H}
-                                : ConstRows{cache.state.data(), H, grain.before.data() + first};
-  const size_t own = w.cell == Cell::lstm ? G : 2 * H;
-  multiply_transposed(T - first, {gates + first * G, G}, own, states, H, out, H, cache.scratch);
-  if (w.cell == Cell::gru)
-    multiply_transposed(T - first, {candidate + first * H, H}, H, states, H, out + own * H, H, cache.scratch);
+  const ConstRows states =
+      mask ? ConstRows{cache.masked.data(), H} : ConstRows{cache.state.data(), H, grain.before.data()};
+  const auto from_input = [&](size_t gate) {
+    return RightSide{input, w.input, gradients.weight_ih.data() + gate * H * w.input, w.input};
+  };
+  const auto from_state = [&](size_t gate) {
+    return RightSide{states, H, gradients.weight_hh.data() + gate * H * H, H};
+  };
+  // A GRU's third gate has sums of its own on each side.
+  const size_t shared = w.cell == Cell::lstm ? 4 : 2;
+  multiply_transposed(T, {gates, G}, shared * H, std::array{from_input(0), from_state(0)}, cache.scratch);
+  if (w.cell == Cell::gru) {
+    multiply_transposed(T, {gates + 2 * H, G}, H, std::array{from_input(2)}, cache.scratch);
+    multiply_transposed(T, {candidate, H}, H, std::array{from_state(2)}, cache.scratch);
+  }
   const auto& sums = cache.d_bias;
   gradients.bias_ih.assign(sums.begin(), sums.begin() + static_cast<ptrdiff_t>(G));
   gradients.bias_hh.assign(sums.end() - static_cast<ptrdiff_t>(G), sums.end());
@@ -116,8 +124,9 @@ void recurrent_forward(const RecurrentWeights& w, const PackedGrain& grain, cons
   const size_t H = w.hidden, G = gates_of(w.cell) * H, T = grain.tokens();
   float* gates = cache.gates.reserve(T * G);
   cache.cell.reserve(T * H);
-  cache.state.reserve(T * H);
-  if (mask) cache.masked.reserve(T * H);
+  // Before the first moment the state is zero: one row behind the others, which grain.before names.
+  std::memset(cache.state.reserve((T + 1) * H) + T * H, 0, H * sizeof(float));
+  if (mask) std::memset(cache.masked.reserve(T * H), 0, grain.active(0) * H * sizeof(float));
   if (w.cell == Cell::gru) cache.recurrent.reserve(grain.sequences() * G);
   for (size_t moment = 0; moment < grain.moments();) {
     const size_t end = end_of_chunk(grain, moment), row = grain.begin[moment];
