@@ -7,7 +7,8 @@ namespace {
 
 // A Python that has the module; "" when there is none.
 std::string python_with(const std::string& module) {
-  for (const char* python : {"python3", "/usr/bin/python3"})
+  const char* own = std::getenv("PACELINE_PYTHON");
+  for (const std::string python : {own ? own : "python3", "python3", "/usr/bin/python3"})
     if (Process({python, "-c", "import " + module}).wait().code == 0) return python;
   return "";
 }
@@ -41,6 +42,28 @@ TEST_F(Python, ReaderOfNgramModelsComputesTheSameLogits) {
   const Output output = Process({python, reader, tiny_run() + "/model", "answers.jsonl"}).wait();
   EXPECT_EQ(output.code, 0) << output.out << output.err;
   EXPECT_TRUE(has(output.out, "3 answers")) << output.out;
+}
+
+TEST_F(Python, ReaderOfLstmModelsComputesTheSameLogits) {
+  const std::string python = python_with("torch, numpy");
+  if (python.empty()) GTEST_SKIP() << "no Python with PyTorch here (PACELINE_PYTHON names one)";
+  const std::vector<Words> kinds = {{"--pooling", "last"},
+                                    {"--pooling", "attention", "--cell", "gru", "--bidirectional"}};
+  for (size_t kind = 0; kind < kinds.size(); ++kind) {
+    const std::string out = fmt::format("lstm{}", kind);
+    Words train = {"train", "--data",   tiny_data(), "--out",    out, "--model", "lstm", "--embedding",
+                   "12",    "--hidden", "20",        "--layers", "2", "--steps", "20"};
+    train.insert(train.end(), kinds[kind].begin(), kinds[kind].end());
+    ASSERT_EQ(run(train).code, 0);
+    const Output answers = run({"predict", out, "--text", "It broke, what a waste of money.", "--text", "",
+                                "--details", "--pad-to", "6", "--json"});
+    ASSERT_EQ(answers.code, 0) << answers.err;
+    write("answers.jsonl", answers.out);
+    const std::string reader = PACELINE_SOURCE_DIR "/examples/read_lstm.py";
+    const Output output = Process({python, reader, out + "/model", "answers.jsonl"}).wait();
+    EXPECT_EQ(output.code, 0) << output.out << output.err;
+    EXPECT_TRUE(has(output.out, "2 answers")) << output.out;
+  }
 }
 
 }  // namespace

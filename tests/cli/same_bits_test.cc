@@ -49,6 +49,26 @@ TEST_F(SameBits, TrainingDoesNotDependOnExecutors) {
   train(data, "grains", {"--batch-size", "50", "--grain-size", "7", "--ngrams", "3", "--dim", "17"});
 }
 
+TEST_F(SameBits, AnLstmDoesNotDependOnExecutors) {
+  const Words small = {"--model",  "lstm", "--embedding",         "16",
+                       "--hidden", "24",   "--recurrent-dropout", "0.1"};
+  const std::vector<Words> kinds = {{"--cell", "lstm"},
+                                    {"--cell", "gru", "--bidirectional", "--seed", "2"},
+                                    {"--cell", "lstm", "--layers", "2", "--ema", "0.9", "--seed", "3"}};
+  for (size_t kind = 0; kind < kinds.size(); ++kind) {
+    std::string first;
+    for (const std::string executors : {"1", "2", "3", "5"}) {
+      const std::string out = fmt::format("lstm{}-{}", kind, executors);
+      Words all = {"train", "--data", tiny_data(), "--out", out, "--executors", executors, "--steps", "25"};
+      all.insert(all.end(), small.begin(), small.end());
+      all.insert(all.end(), kinds[kind].begin(), kinds[kind].end());
+      run_well(all);
+      if (first.empty()) first = weights(out);
+      EXPECT_TRUE(first == weights(out)) << executors << " executors differ from one: " << kinds[kind][1];
+    }
+  }
+}
+
 TEST_F(SameBits, TrainingWithClassWeightsDoesNotDependOnExecutors) {
   const std::string data = tiny_data();
   const std::string balanced = train(data, "balanced", {"--class-weights", "balanced"});

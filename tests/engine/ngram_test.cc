@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "base/portable_math.h"
 #include "base/random.h"
-#include "engine/model/portable_math.h"
 
 namespace paceline {
 namespace {

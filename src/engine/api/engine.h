@@ -38,7 +38,7 @@ struct Prediction {
   std::vector<uint32_t> labels;  // the classes predicted: one, or any number when multi-label
 };
 
-// A model opened for use. One thread at a time per executor number.
+// A model opened for use. For one thread.
 class Predictor {
  public:
   virtual ~Predictor() = default;

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "engine/model/portable_math.h"
+#include "base/portable_math.h"
 
 namespace paceline {
 namespace {

@@ -37,7 +37,7 @@ void sgd_step(const SgdNumbers& numbers, size_t count, const float* gradient, fl
 void move_average(float share, const float* values, size_t count, float* average);
 
 // to[i] = values[i] * mask-scale where kept, 0 where dropped; element i draws number first + i of the
-// stream `key` (docs/decisions: counter-based dropout).
+// stream `key`: the low half of a draw for even numbers, the high half for odd ones.
 void apply_dropout(uint64_t key, uint64_t first, uint32_t threshold, float scale, const float* values,
                    size_t count, float* to);
 

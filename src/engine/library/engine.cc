@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "base/denormals.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/machine/limits.h"
@@ -39,6 +40,7 @@ class ModelPredictor final : public Predictor {
   bool multi_label() const override { return loaded_.task.labels == LabelKind::multiple; }
 
   Prediction predict(std::string_view text) override {
+    const FlushDenormals flush;  // as the executors compute
     Prediction out;
     for (std::string_view word : pipeline_.words(pipeline_.clean(text))) {
       out.tokens.emplace_back(word);

@@ -1,6 +1,6 @@
 #include "engine/model/loss.h"
 
-#include "engine/model/portable_math.h"
+#include "base/portable_math.h"
 
 namespace paceline {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "engine/model/portable_math.h"
+#include "base/portable_math.h"
 
 namespace paceline {
 namespace {

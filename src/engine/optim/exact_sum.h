@@ -27,7 +27,7 @@ class ExactSum {
   // sum of their squares, in a fixed order.
   double combine(double factor, Executors& executors);
   // Then: the gradient of a dense parameter, or of the touched rows of an embedding in the order of
-  // rows_of(); row_or_zero() finds a row's.
+  // rows_of().
   const float* gradient(size_t parameter) const;
   std::span<const uint32_t> rows_of(size_t parameter) const;
   // nullptr when the row was not touched.

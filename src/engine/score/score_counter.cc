@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 #include "engine/score/scores.h"
 
 namespace paceline {
@@ -47,7 +48,7 @@ void ScoreCounter::check(std::span<const float> scores) {
 void ScoreCounter::count_loss(float score, bool truth) {
   constexpr double least = 0x1.0p-52;
   const double probability = truth ? static_cast<double>(score) : 1 - static_cast<double>(score);
-  const double loss = -std::log(std::clamp(probability, least, 1 - least));
+  const double loss = -portable_log(std::clamp(probability, least, 1 - least));
   loss_ += static_cast<Wide>(std::ldexp(loss, 72));
 }
 

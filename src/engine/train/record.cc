@@ -1,6 +1,7 @@
 #include "engine/train/record.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/machine/resources.h"
 
 namespace paceline {
@@ -39,13 +40,15 @@ void Record::begin() {
   const TrainOptions& options = run_.options;
   const SplitInfo& split = run_.train_split();
   add("config", {{"config", config_json(options)}});
-  add("data", {{"path", options.data},
-               {"fingerprint", run_.data.fingerprint()},
-               {"rows", split.rows},
-               {"tokens", split.tokens},
-               {"classes", run_.data.classes},
-               {"class_rows", split.class_rows},
-               {"vocabulary", run_.data.tokenizer.vocabulary_size}});
+  nlohmann::ordered_json data = {{"path", options.data},
+                                 {"fingerprint", run_.data.fingerprint()},
+                                 {"rows", split.rows},
+                                 {"tokens", split.tokens},
+                                 {"classes", run_.data.classes},
+                                 {"class_rows", split.class_rows},
+                                 {"vocabulary", run_.data.tokenizer.vocabulary_size}};
+  if (!options.lstm.word_vectors.empty()) data["word_vectors"] = file_checksum(options.lstm.word_vectors);
+  add("data", data);
   add("worker", {{"rank", 0}, {"executors", run_.executors->count()}, {"device", "cpu"}});
   log_.info("paceline {}: {} on {} ({} rows), {} steps of {} samples, {} executors", PACELINE_VERSION,
             options.model, options.data, split.rows, options.steps, options.batch_size,
