@@ -98,7 +98,7 @@ LoadedModel load_model(const fs::path& path) {
   } catch (const std::exception& problem) {
     input_error("{}: {}", file.string(), problem.what());
   }
-  // Memory is taken only after the weights' file was found to be of that very size.
+  // Memory is taken only after the weights' file was found to be large enough.
   const SafetensorsReader reader(loaded.folder / "model.safetensors");
   const fs::path weights = loaded.folder / "model.safetensors";
   if (options.model == "ngram")
