@@ -19,6 +19,12 @@ size_t terminal_columns() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+// What cannot be shown (a closed terminal, a full disk) is no reason to end a job.
+void show(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
 std::string duration(double seconds) {
   const auto s = static_cast<uint64_t>(std::llround(seconds));
   if (s < 60) return fmt::format("{} s", s);
@@ -31,7 +37,7 @@ std::string duration(double seconds) {
 TerminalProgress::TerminalProgress() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
 TerminalProgress::~TerminalProgress() {
-  if (open_ && terminal_) fmt::print(stderr, "\n");
+  if (open_ && terminal_) show("\n");
 }
 
 void TerminalProgress::begin(std::string_view phase, uint64_t total, std::string_view unit) {
@@ -65,13 +71,12 @@ void TerminalProgress::draw(uint64_t done, std::string_view note, bool last) {
     line += fmt::format(", {} left", duration(static_cast<double>(total_ - done) / rate));
   if (!note.empty()) line += fmt::format("  {}", note);
   if (!terminal_) {
-    fmt::print(stderr, "{}\n", line);
+    show(line + "\n");
     return;
   }
   const size_t columns = terminal_columns();
   if (line.size() >= columns) line.resize(columns - 1);
-  fmt::print(stderr, "\r{}\x1b[K{}", line, last ? "\n" : "");
-  std::fflush(stderr);
+  show(fmt::format("\r{}\x1b[K{}", line, last ? "\n" : ""));
 }
 
 void TerminalProgress::update(uint64_t done, std::string_view note) {
@@ -86,7 +91,7 @@ void TerminalProgress::update(uint64_t done, std::string_view note) {
 void TerminalProgress::skip(uint64_t done) { done_ = skipped_ = done; }
 
 void TerminalProgress::say(std::string_view sentence) {
-  fmt::print(stderr, "{}paceline: {}\n", terminal_ ? "\r\x1b[K" : "", sentence);
+  show(fmt::format("{}paceline: {}\n", terminal_ ? "\r\x1b[K" : "", sentence));
 }
 
 void TerminalProgress::end() {

@@ -7,10 +7,18 @@ namespace paceline {
 
 Executors::Executors(unsigned count) {
   PACELINE_ASSERT(count > 0);
-  for (unsigned i = 1; i < count; ++i) threads_.emplace_back([this, i] { work(i); });
+  try {
+    for (unsigned i = 1; i < count; ++i) threads_.emplace_back([this, i] { work(i); });
+  } catch (const std::system_error&) {
+    const size_t made = threads_.size() + 1;
+    stop();
+    input_error("--executors {}: only {} threads can be made here; use fewer", count, made);
+  }
 }
 
-Executors::~Executors() {
+Executors::~Executors() { stop(); }
+
+void Executors::stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -26,6 +26,7 @@ class Executors {
   void run(uint64_t tasks, const std::function<void(uint64_t, unsigned)>& task);
 
  private:
+  void stop();
   void work(unsigned executor);
   void take_tasks(unsigned executor);
   std::vector<std::thread> threads_;

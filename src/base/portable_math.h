@@ -7,6 +7,7 @@ namespace paceline {
 
 // e^x for |x| <= 700, to about 1e-15: additions and multiplications in a fixed order only.
 inline double portable_exp(double x) {
+  if (x != x) return x;
   if (x > 700) x = 700;
   if (x < -700) x = -700;
   const double shift = 0x1.8p52;

@@ -102,6 +102,8 @@ TokenizerInfo tokenizer_from_json(const nlohmann::json& value) {
   value.at("invalid_utf8").get_to(t.invalid_utf8);
   t.vocabulary = plain_name(value.at("vocabulary"));
   t.vocabulary_size = count_of(value, "vocabulary_size");
+  if (t.vocabulary_size < 2 || t.vocabulary_size > (uint64_t{1} << 24) + 2)
+    throw std::runtime_error("an impossible vocabulary_size");
   value.at("vocabulary_hash").get_to(t.vocabulary_hash);
   return t;
 }

@@ -6,6 +6,14 @@
 #include <cstring>
 #include <new>
 
+// k at a time; tiles of the left side at a time
+#ifndef PACELINE_GEMM_BLOCKS
+#define PACELINE_GEMM_BLOCKS
+namespace paceline {
+constexpr size_t depth_block = 192, left_block = 16;
+}  // namespace paceline
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/gemm.cc"
 #include <hwy/foreach_target.h>
@@ -114,8 +122,6 @@ HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const float* packed, si
   }
 }
 
-constexpr size_t depth_block = 192, left_block = 16;  // k at a time; tiles of the left side at a time
-
 // Rows [k0, k0 + ks) of the right side, panel by panel.
 HWY_ATTR void PackRight(const RightSide& right, size_t k0, size_t ks, float* to) {
   const size_t width = PanelColumns();
@@ -190,8 +196,6 @@ HWY_EXPORT(TileRows);
 HWY_EXPORT(Multiply);
 HWY_EXPORT(MultiplyTransposed);
 HWY_EXPORT(TargetName);
-
-constexpr size_t depth_block = 192, left_block = 16;
 
 size_t panel_columns() {
   static const size_t columns = HWY_DYNAMIC_DISPATCH(PanelColumns)();
@@ -268,6 +272,11 @@ void multiply_transposed(size_t depth, const ConstRows& left, size_t left_column
 }
 
 const char* kernel_target() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }
+
+bool fused_multiply_add() {
+  const std::string_view name = kernel_target();
+  return name != "SSE4" && name != "SCALAR";
+}
 
 }  // namespace paceline
 #endif  // HWY_ONCE

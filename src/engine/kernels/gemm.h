@@ -77,5 +77,7 @@ void multiply_transposed(size_t depth, const ConstRows& left, size_t left_column
 
 // The instruction set that was chosen ("AVX2"), part of the kernel class.
 const char* kernel_target();
+// Without it products round twice, and bits are others than everywhere else.
+bool fused_multiply_add();
 
 }  // namespace paceline

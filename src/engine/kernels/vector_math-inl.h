@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V ExpOf(D d, V x) {
   const hn::RebindToSigned<D> di;
-  x = hn::Min(hn::Max(x, hn::Set(d, -87.0f)), hn::Set(d, 88.0f));
+  x = hn::Min(hn::Set(d, 88.0f), hn::Max(hn::Set(d, -87.0f), x));  // in this order NaN stays
   const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504f)));
   // x - n ln 2, with ln 2 in two parts
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);

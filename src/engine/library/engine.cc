@@ -83,7 +83,8 @@ class LibraryEngine final : public Engine {
     if (info.labels != loaded.task.labels || info.classes != loaded.task.classes)
       input_error("{}: its classes ({}) are not the model's ({})", data.string(), names_of(info.classes),
                   names_of(loaded.task.classes));
-    if (info.tokenizer.vocabulary_hash != loaded.task.tokenizer.vocabulary_hash)
+    if (info.tokenizer.vocabulary_hash != loaded.task.tokenizer.vocabulary_hash ||
+        info.tokenizer.vocabulary_size != loaded.task.tokenizer.vocabulary_size)
       input_error(
           "{}: was prepared with another vocabulary than the model's; prepare it with --tokenizer-from {}",
           data.string(), model.string());

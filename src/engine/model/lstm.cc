@@ -137,10 +137,11 @@ void LstmModel::logits(std::span<const Text> texts, std::span<float> out) const 
   Dropouts none;
   none.recurrent.resize(layers_ * 2);
   none.layer.resize(layers_);
+  const uint64_t most_tokens = std::min<uint64_t>(logits_tokens, options_.grain_tokens);
   for (size_t first = 0; first < texts.size();) {
     size_t end = first, tokens = 0;
     while (end < texts.size() && end - first < logits_texts &&
-           (end == first || tokens + texts[end].size() <= logits_tokens))
+           (end == first || tokens + texts[end].size() <= most_tokens))
       tokens += texts[end++].size();
     w->grain.pack(texts.subspan(first, end - first), options_.max_length);
     forward(*w, none);

@@ -18,7 +18,7 @@ void check_lstm_file(const LstmOptions& options, const Task& task, const fs::pat
 struct LstmWorkspace final : Workspace {
   PackedGrain grain;
   std::vector<Text> texts;
-  AlignedFloats embedded, d_embedded, pooled, d_pooled, row_gradients;
+  AlignedFloats embedded, pooled, d_pooled, row_gradients;
   struct Layer {
     std::vector<RecurrentCache> directions;
     std::vector<float> masks[2];    // recurrent dropout

@@ -29,7 +29,6 @@ struct RecurrentCache {
   AlignedFloats gates, cell, state, masked, recurrent, d_state, d_cell, d_product;
   std::vector<float> d_bias;
   ProductScratch scratch;
-  float* states() { return state.data(); }
 };
 
 // rows: of `input`, for each row of this direction. mask: sequences x hidden factors for the state on its

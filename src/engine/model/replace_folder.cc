@@ -24,7 +24,11 @@ void replace_folder(const fs::path& staging, const fs::path& folder) {
   fs::remove_all(old, error);
   if (fs::exists(folder)) fs::rename(folder, old);
   fs::rename(staging, folder, error);
-  if (error) work_error("{}: cannot be put in place: {}", folder.string(), error.message());
+  if (error) {
+    std::error_code ignored;
+    fs::rename(old, folder, ignored);
+    work_error("{}: cannot be put in place: {}", folder.string(), error.message());
+  }
   sync_directory(folder.parent_path());
   fs::remove_all(old, error);
 }

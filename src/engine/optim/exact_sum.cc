@@ -123,7 +123,7 @@ void ExactSum::begin_rows(Tensor& tensor, size_t number, const Batch& batch) {
 int ExactSum::exponent_for(const Tensor& tensor) const {
   if (tensor.largest == 0) return 0;
   const double room = 2147483647.0 / static_cast<double>(grains_) / (headroom * tensor.largest);
-  return std::clamp(std::ilogb(room), -100, 100);
+  return std::clamp(std::ilogb(room), -126, 100);
 }
 
 void ExactSum::begin(const Batch& batch, unsigned executors) {
@@ -263,7 +263,8 @@ nlohmann::ordered_json ExactSum::scales() const {
 void ExactSum::load_scales(const nlohmann::json& scales) {
   for (auto& tensor : tensors_) {
     const auto& value = scales.at(model_.parameters()[tensor.number].name);
-    if (!value.is_number() || !(value.get<double>() >= 0)) throw std::runtime_error("a scale is no number");
+    if (!value.is_number() || !(value.get<double>() >= 0))
+      throw std::runtime_error("a scale is not a number");
     tensor.largest = value.get<double>();
   }
 }

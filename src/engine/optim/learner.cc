@@ -87,7 +87,7 @@ nlohmann::ordered_json TensorLearner::state_numbers() const {
 void TensorLearner::load_state(const SafetensorsReader& tensors, const nlohmann::json& numbers) {
   for (const TensorView& view : state())
     tensors.read(view.name, view.shape, const_cast<float*>(view.values), view.row_floats, view.stride);
-  optimizer_.load_state(tensors, numbers.at("optimizer"));
+  optimizer_.load_numbers(numbers.at("optimizer"));
   sum_.load_scales(numbers.at("scales"));
   model_->weights_changed();
   if (averaged_) averaged_->weights_changed();

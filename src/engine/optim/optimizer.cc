@@ -111,9 +111,7 @@ nlohmann::ordered_json Optimizer::state_numbers() const {
   return {{"beta1_power", beta1_power_}, {"beta2_power", beta2_power_}};
 }
 
-void Optimizer::load_state(const SafetensorsReader& tensors, const nlohmann::json& numbers) {
-  for (const TensorView& view : state())
-    tensors.read(view.name, view.shape, const_cast<float*>(view.values), view.row_floats, view.stride);
+void Optimizer::load_numbers(const nlohmann::json& numbers) {
   beta1_power_ = numbers.at("beta1_power").get<double>();
   beta2_power_ = numbers.at("beta2_power").get<double>();
 }

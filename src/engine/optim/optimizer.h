@@ -12,7 +12,8 @@ class Optimizer {
 
   std::vector<TensorView> state() const;
   nlohmann::ordered_json state_numbers() const;
-  void load_state(const SafetensorsReader& tensors, const nlohmann::json& numbers);
+  // The tensors of state() are read by the caller.
+  void load_numbers(const nlohmann::json& numbers);
 
  private:
   struct Numbers;

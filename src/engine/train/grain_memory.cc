@@ -22,8 +22,8 @@ void check_grain_memory(const TrainOptions& options, uint64_t longest, unsigned 
   const uint64_t needed = need();
   if (usable == 0 || needed <= usable) return;
   const std::string problem =
-      fmt::format("grains of up to {} tokens on {} executors need {} of memory, and {} are usable", grain.tokens(),
-                  executors, human_bytes(needed), human_bytes(usable));
+      fmt::format("grains of up to {} tokens on {} executors need {} of memory, and {} are usable",
+                  grain.tokens(), executors, human_bytes(needed), human_bytes(usable));
   const bool by_tokens = grain.grain_tokens < grain.grain_size * grain.longest;
   uint64_t& limit = by_tokens ? grain.grain_tokens : grain.grain_size;
   const char* flag = by_tokens ? "grain-tokens" : "grain-size";

@@ -19,13 +19,15 @@ Keeper::Keeper(Run& run, Record& record)
 bool Keeper::keep_model() {
   Position& at = run_.position;
   try {
-    save_model(run_.learner->model(), run_.task, fs::path(run_.options.data) / "vocab.txt",
+    save_model(run_.learner->model(), run_.task, fs::path(run_.options.data) / run_.data.tokenizer.vocabulary,
                run_.folder->model());
     at.model_hash = file_checksum(run_.folder->weights());
     at.best_step = at.step;
     unsaved_.clear();
     record_.model();
   } catch (const WorkError& problem) {
+    unsaved_ = problem.what();
+  } catch (const InputError& problem) {  // the vocabulary is gone
     unsaved_ = problem.what();
   } catch (const fs::filesystem_error& problem) {
     unsaved_ = problem.what();

@@ -30,9 +30,9 @@ Record::Record(const Run& run, Progress& progress)
       events_(run.folder->path() / "events.jsonl", run_fields(run),
               run.resumed_from ? EventLog::Open::append : EventLog::Open::create),
       log_(run.folder->path() / "log.txt") {
-  begin();
   progress_.begin("training", samples_of(run, run.options.steps), "samples");
   progress_.skip(run.position.samples);
+  begin();
   for (const auto& remark : run.remarks) say(remark);
 }
 
@@ -127,6 +127,7 @@ void Record::checkpoint(const CheckpointReport& report) {
                      {"bytes", report.bytes},
                      {"seconds", report.copy_seconds},
                      {"background_seconds", report.write_seconds}});
+  if (!report.warning.empty()) fault("checkpoint_left", report.step, report.warning);
 }
 
 void Record::fault(const char* kind, uint64_t step, const std::string& reason) {

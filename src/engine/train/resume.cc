@@ -1,8 +1,10 @@
 #include "engine/train/resume.h"
+#include "engine/kernels/gemm.h"
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "engine/checkpoint/checkpoint.h"
+#include "engine/kernels/gemm.h"
 
 namespace paceline {
 namespace {
@@ -47,10 +49,17 @@ void load(Run& run, const OpenCheckpoint& checkpoint) {
   try {
     check_origin(run, checkpoint);
     load_position(checkpoint.state, run.position);
+    const std::string before = checkpoint.state.at("kernels");
+    if (before != kernel_target() && (before == "SSE4" || before == "SCALAR" || !fused_multiply_add()))
+      run.remarks.push_back(
+          fmt::format("the run was computed with {} so far and goes on with {}: its bits will be neither's",
+                      before, kernel_target()));
     run.stopping.load(checkpoint.state.at("stopping"));
     run.divergence.load(checkpoint.state.at("divergence"));
     run.learner->load_state(checkpoint.tensors, checkpoint.state.at("learner"));
-  } catch (const nlohmann::json::exception& problem) {
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception& problem) {
     input_error("{}: its state is not one of this program: {}; remove it", checkpoint.folder.string(),
                 problem.what());
   }
@@ -74,7 +83,8 @@ bool restore_model(Run& run) {
       run.remarks.push_back(problem.what());
       return true;
     }
-    save_model(run.learner->model(), run.task, fs::path(run.options.data) / "vocab.txt", run.folder->model());
+    save_model(run.learner->model(), run.task, fs::path(run.options.data) / run.data.tokenizer.vocabulary,
+               run.folder->model());
     return true;
   }
   return false;
@@ -91,16 +101,19 @@ void check_same_bits(const TrainOptions& now, const TrainOptions& before, const 
 
 nlohmann::ordered_json run_state(const Run& run) {
   const Position& at = run.position;
+  // An evaluation whose model is not on disk is made again by a resumed run.
+  const bool again = at.model_unsaved && at.evaluated_step == at.step;
   return {
       {"program", PACELINE_VERSION},
+      {"kernels", kernel_target()},
       {"step", at.step},
       {"samples", at.samples},
       {"tokens", at.tokens},
-      {"evaluated_step", at.evaluated_step},
+      {"evaluated_step", again ? 0 : at.evaluated_step},
       {"loss", at.loss},
       {"best", {{"step", at.best_step}, {"model", at.model_hash}}},
       {"schedule_steps", run.schedule.steps},
-      {"stopping", run.stopping.state()},
+      {"stopping", (again ? run.stopping_before : run.stopping).state()},
       {"divergence", run.divergence.state()},
       {"learner", run.learner->state_numbers()},
       {"data", {{"fingerprint", run.data.fingerprint()}, {"vocabulary", run.data.tokenizer.vocabulary_hash}}},

@@ -1,7 +1,9 @@
 #include "engine/train/run.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/machine/limits.h"
+#include "data/text/vocabulary.h"
 #include "engine/optim/learner.h"
 #include "engine/train/class_weights.h"
 #include "engine/train/grain_memory.h"
@@ -9,6 +11,15 @@
 
 namespace paceline {
 namespace {
+
+// The words are needed when the model is kept, which may be hours from now.
+void check_vocabulary(const fs::path& file, const TokenizerInfo& tokenizer) {
+  const Vocabulary vocabulary = Vocabulary::load(file);
+  if (vocabulary.size() != tokenizer.vocabulary_size ||
+      "xxh3:" + to_hex(vocabulary.hash()) != tokenizer.vocabulary_hash)
+    input_error("{}: not the vocabulary that the data set was prepared with; prepare it again",
+                file.string());
+}
 
 void check_options(const TrainOptions& options) {
   if (options.batch_size < options.grain_size)
@@ -64,7 +75,9 @@ void open_parts(Run& run) {
   run.schedule = {options.schedule, options.learning_rate, options.warmup,
                   options.schedule_steps > 0 ? options.schedule_steps : options.steps};
   run.stopping = Stopping(stopping_rule(options));
-  run.learner = make_learner(options, run.task, fs::path(options.data) / run.data.tokenizer.vocabulary);
+  const fs::path words = fs::path(options.data) / run.data.tokenizer.vocabulary;
+  check_vocabulary(words, run.data.tokenizer);
+  run.learner = make_learner(options, run.task, words);
   const uint64_t longest =
       options.max_length > 0 ? std::min(options.max_length, split.longest) : split.longest;
   check_grain_memory(

@@ -16,6 +16,7 @@ struct Position {
   double loss = 0;                             // of the last step
   uint64_t best_step = 0;                      // of the model that is kept
   std::string model_hash;                      // of its weights; empty: none is kept yet
+  bool model_unsaved = false;                  // a better one was found, and could not be saved
 };
 
 struct Run {
@@ -24,6 +25,7 @@ struct Run {
   Task task;
   Schedule schedule;
   Stopping stopping{StoppingRule{}};
+  Stopping stopping_before{StoppingRule{}};  // the evaluation whose model could not be saved
   DivergenceWatch divergence;
   Position position;
   std::unique_ptr<Executors> executors;

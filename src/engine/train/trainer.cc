@@ -139,7 +139,12 @@ std::vector<std::string> Trainer::score() {
     record_.evaluation(scores, best_for, seconds_since(begin));
   }
   run_.position.evaluated_step = run_.position.step;
-  if (best && !keeper_.keep_model()) run_.stopping.put_back(run_.stopping.first_metric(), before);
+  if (best) run_.position.model_unsaved = !keeper_.keep_model();
+  if (best && run_.position.model_unsaved) {
+    run_.stopping_before = before;
+    run_.stopping.put_back(run_.stopping.first_metric(), before);
+    std::erase(best_for, run_.stopping.first_metric());
+  }
   record_.resources();
   return best_for;
 }
