@@ -106,9 +106,7 @@ class AtenLstm final : public LstmModel {
     one_thread();
     auto& w = static_cast<LstmWorkspace&>(workspace);
     const std::span<const Sample> samples = batch.grain(grain);
-    w.texts.clear();
-    for (const Sample& sample : samples) w.texts.push_back(sample.ids);
-    w.grain.pack(w.texts, options_.max_length);
+    pack(samples, w);
     const Dropouts dropouts = dropouts_of(batch.step, grain);
 
     Leaves leaves = make_leaves(w.grain, true);

@@ -10,23 +10,6 @@ namespace {
 
 uint64_t packed_bytes(const TensorView& tensor) { return tensor.rows * tensor.row_floats * sizeof(float); }
 
-std::string tensors_header(const std::vector<TensorView>& tensors) {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  uint64_t offset = 0;
-  for (const auto& tensor : tensors) {
-    uint64_t elements = 1;
-    for (uint64_t extent : tensor.shape) elements *= extent;
-    PACELINE_ASSERT(elements == tensor.rows * tensor.row_floats);
-    const uint64_t end = offset + packed_bytes(tensor);
-    header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
-    offset = end;
-  }
-  PACELINE_ASSERT(header.size() == tensors.size());  // no name twice
-  std::string text = header.dump();
-  text.append((8 - text.size() % 8) % 8, ' ');
-  return text;
-}
-
 char* append_packed(char* to, const TensorView& tensor) {
   const size_t row_bytes = tensor.row_floats * sizeof(float);
   if (packed_bytes(tensor) == 0) return to;
@@ -48,7 +31,7 @@ void Snapshot::copy(uint64_t step, const nlohmann::ordered_json& state,
   state_ = state.dump(2) + "\n";
   if (state_.size() > max_state_bytes)
     work_error("its state has {} bytes, at most {} can be read again", state_.size(), max_state_bytes);
-  const std::string header = tensors_header(tensors);
+  const std::string header = safetensors_header(tensors, {});
   const uint64_t length = header.size();
   size_t bytes = sizeof length + header.size();
   for (const auto& tensor : tensors) bytes += packed_bytes(tensor);

@@ -6,19 +6,10 @@
 #include <cstring>
 #include <new>
 
-// k at a time; tiles of the left side at a time
-#ifndef PACELINE_GEMM_BLOCKS
-#define PACELINE_GEMM_BLOCKS
-namespace paceline {
-constexpr size_t depth_block = 192, left_block = 16;
-}  // namespace paceline
-#endif
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/gemm.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include "engine/kernels/targets.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace paceline::HWY_NAMESPACE {
@@ -30,7 +21,10 @@ using V = hn::Vec<D>;
 // Two vectors of columns by as many rows as the registers hold.
 constexpr size_t tile_rows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 size_t PanelColumns() { return 2 * hn::Lanes(D()); }
-size_t TileRows() { return tile_rows; }
+// What a transposed product takes at a time: so many k, and tiles of the left side.
+constexpr size_t depth_block = 192, left_block = 16;
+size_t DepthBlock() { return depth_block; }
+size_t LeftScratch() { return depth_block * left_block * tile_rows; }
 
 // One tile: `count` rows of the left side, given by pointers and a step in k, by one panel of the right.
 template <size_t count>
@@ -192,7 +186,8 @@ namespace paceline {
 namespace {
 
 HWY_EXPORT(PanelColumns);
-HWY_EXPORT(TileRows);
+HWY_EXPORT(DepthBlock);
+HWY_EXPORT(LeftScratch);
 HWY_EXPORT(Multiply);
 HWY_EXPORT(MultiplyTransposed);
 HWY_EXPORT(TargetName);
@@ -265,17 +260,16 @@ void multiply_transposed(size_t depth, const ConstRows& left, size_t left_column
     for (size_t i = 0; i < left_columns && depth == 0; ++i)
       std::memset(right.out + i * right.out_stride, 0, right.columns * sizeof(float));
   }
-  float* left_scratch = scratch.left.reserve(depth_block * left_block * HWY_DYNAMIC_DISPATCH(TileRows)());
-  float* right_scratch = scratch.right.reserve(depth_block * columns);
+  float* left_scratch = scratch.left.reserve(HWY_DYNAMIC_DISPATCH(LeftScratch)());
+  float* right_scratch = scratch.right.reserve(HWY_DYNAMIC_DISPATCH(DepthBlock)() * columns);
   HWY_DYNAMIC_DISPATCH(MultiplyTransposed)
   (depth, left, left_columns, rights, left_scratch, right_scratch);
 }
 
 const char* kernel_target() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }
 
-bool fused_multiply_add() {
-  const std::string_view name = kernel_target();
-  return name != "SSE4" && name != "SCALAR";
+bool fused_multiply_add(std::string_view target) {
+  return target.starts_with("AVX") || target.starts_with("NEON") || target.starts_with("SVE");
 }
 
 }  // namespace paceline

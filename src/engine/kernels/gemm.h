@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace paceline {
@@ -78,6 +79,6 @@ void multiply_transposed(size_t depth, const ConstRows& left, size_t left_column
 // The instruction set that was chosen ("AVX2"), part of the kernel class.
 const char* kernel_target();
 // Without it products round twice, and bits are others than everywhere else.
-bool fused_multiply_add();
+bool fused_multiply_add(std::string_view target = kernel_target());
 
 }  // namespace paceline

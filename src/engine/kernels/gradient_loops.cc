@@ -6,20 +6,11 @@
 #define HWY_TARGET_INCLUDE "engine/kernels/gradient_loops.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include "engine/kernels/targets.h"
+#include "engine/kernels/for_vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace paceline::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-template <class Body>
-HWY_INLINE void ForAll(size_t count, const Body& body) {
-  const hn::ScalableTag<float> d;
-  const hn::CappedTag<float, 1> one;
-  size_t i = 0;
-  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) body(d, i);
-  for (; i < count; ++i) body(one, i);
-}
 
 // The bits of |x|, compared as integers.
 template <class D, class V = hn::Vec<D>>
@@ -34,7 +25,7 @@ HWY_ATTR uint32_t AddFixed(const float* gradient, size_t count, float scale, int
   const hn::RebindToSigned<decltype(d)> di;
   auto largest = hn::Zero(di);
   int32_t rest = 0;
-  ForAll(count, [&](auto tag, size_t i) HWY_ATTR {
+  ForVectors(count, [&](auto tag, size_t i) HWY_ATTR {
     const hn::RebindToSigned<decltype(tag)> integers;
     const auto g = hn::LoadU(tag, gradient + i);
     auto q = hn::NearestInt(hn::Mul(g, hn::Set(tag, scale)));
@@ -60,7 +51,7 @@ HWY_ATTR uint32_t AddFloat(const float* gradient, size_t count, float* sums, boo
   const hn::RebindToSigned<decltype(d)> di;
   auto largest = hn::Zero(di);
   int32_t rest = 0;
-  ForAll(count, [&](auto tag, size_t i) HWY_ATTR {
+  ForVectors(count, [&](auto tag, size_t i) HWY_ATTR {
     const auto g = hn::LoadU(tag, gradient + i);
     hn::StoreU(first ? g : hn::Add(g, hn::LoadU(tag, sums + i)), tag, sums + i);
     if constexpr (hn::MaxLanes(tag) == 1)
@@ -72,20 +63,20 @@ HWY_ATTR uint32_t AddFloat(const float* gradient, size_t count, float* sums, boo
 }
 
 HWY_ATTR void AddIntegers(const int32_t* from, size_t count, int32_t* sums) {
-  ForAll(count, [&](auto tag, size_t i) HWY_ATTR {
+  ForVectors(count, [&](auto tag, size_t i) HWY_ATTR {
     const hn::RebindToSigned<decltype(tag)> d;
     hn::StoreU(hn::Add(hn::LoadU(d, from + i), hn::LoadU(d, sums + i)), d, sums + i);
   });
 }
 
 HWY_ATTR void AddFloats(const float* from, size_t count, float* sums) {
-  ForAll(count, [&](auto d, size_t i) HWY_ATTR {
+  ForVectors(count, [&](auto d, size_t i) HWY_ATTR {
     hn::StoreU(hn::Add(hn::LoadU(d, from + i), hn::LoadU(d, sums + i)), d, sums + i);
   });
 }
 
 HWY_ATTR void ToFloat(const int32_t* sums, size_t count, float unit, float* values) {
-  ForAll(count, [&](auto d, size_t i) HWY_ATTR {
+  ForVectors(count, [&](auto d, size_t i) HWY_ATTR {
     const hn::RebindToSigned<decltype(d)> di;
     hn::StoreU(hn::Mul(hn::ConvertTo(d, hn::LoadU(di, sums + i)), hn::Set(d, unit)), d, values + i);
   });
@@ -93,7 +84,7 @@ HWY_ATTR void ToFloat(const int32_t* sums, size_t count, float unit, float* valu
 
 HWY_ATTR void AdamStep(const AdamNumbers& n, size_t count, const float* gradient, float* values, float* first,
                        float* second) {
-  ForAll(count, [&](auto d, size_t i) HWY_ATTR {
+  ForVectors(count, [&](auto d, size_t i) HWY_ATTR {
     auto value = hn::LoadU(d, values + i);
     auto g = hn::Mul(hn::LoadU(d, gradient + i), hn::Set(d, n.gradient));
     if (n.l2 != 0) g = hn::MulAdd(hn::Set(d, n.l2), value, g);
@@ -111,7 +102,7 @@ HWY_ATTR void AdamStep(const AdamNumbers& n, size_t count, const float* gradient
 
 HWY_ATTR void SgdStep(const SgdNumbers& n, size_t count, const float* gradient, float* values,
                       float* velocity) {
-  ForAll(count, [&](auto d, size_t i) HWY_ATTR {
+  ForVectors(count, [&](auto d, size_t i) HWY_ATTR {
     auto value = hn::LoadU(d, values + i);
     auto g = hn::Mul(hn::LoadU(d, gradient + i), hn::Set(d, n.gradient));
     if (n.l2 != 0) g = hn::MulAdd(hn::Set(d, n.l2), value, g);
@@ -122,7 +113,7 @@ HWY_ATTR void SgdStep(const SgdNumbers& n, size_t count, const float* gradient, 
 }
 
 HWY_ATTR void MoveAverage(float share, const float* values, size_t count, float* average) {
-  ForAll(count, [&](auto d, size_t i) HWY_ATTR {
+  ForVectors(count, [&](auto d, size_t i) HWY_ATTR {
     const auto a = hn::LoadU(d, average + i);
     hn::StoreU(hn::MulAdd(hn::Sub(hn::LoadU(d, values + i), a), hn::Set(d, share), a), d, average + i);
   });

@@ -4,22 +4,12 @@
 #define HWY_TARGET_INCLUDE "engine/kernels/recurrent_cells.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include "engine/kernels/targets.h"
+#include "engine/kernels/for_vectors-inl.h"
 #include "engine/kernels/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace paceline::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Calls body(tag, unit) for all units: whole vectors, then the rest one by one with the same operations.
-template <class Body>
-HWY_INLINE void ForUnits(size_t units, const Body& body) {
-  const hn::ScalableTag<float> d;
-  const hn::CappedTag<float, 1> one;
-  size_t u = 0;
-  for (; u + hn::Lanes(d) <= units; u += hn::Lanes(d)) body(d, u);
-  for (; u < units; ++u) body(one, u);
-}
 
 HWY_ATTR void LstmForward(const LstmStep& s) {
   const size_t n = s.hidden;
@@ -27,7 +17,7 @@ HWY_ATTR void LstmForward(const LstmStep& s) {
     float* gates = s.gates + r * 4 * n;
     const float* before = s.cell_in ? s.cell_in + r * n : nullptr;
     float *cell = s.cell + r * n, *state = s.state + r * n;
-    ForUnits(n, [&](auto d, size_t u) HWY_ATTR {
+    ForVectors(n, [&](auto d, size_t u) HWY_ATTR {
       const auto i = SigmoidOf(d, hn::LoadU(d, gates + u));
       const auto f = SigmoidOf(d, hn::LoadU(d, gates + n + u));
       const auto g = TanhOf(d, hn::LoadU(d, gates + 2 * n + u));
@@ -51,7 +41,7 @@ HWY_ATTR void LstmBackward(const LstmStep& s, const float* d_state, float* d_cel
     const float* before = s.cell_in ? s.cell_in + r * n : nullptr;
     const float *cell = s.cell + r * n, *dh = d_state + r * n;
     float* dc = d_cell + r * n;
-    ForUnits(n, [&](auto d, size_t u) HWY_ATTR {
+    ForVectors(n, [&](auto d, size_t u) HWY_ATTR {
       const auto one = hn::Set(d, 1.0f);
       const auto i = hn::LoadU(d, gates + u), f = hn::LoadU(d, gates + n + u),
                  g = hn::LoadU(d, gates + 2 * n + u), o = hn::LoadU(d, gates + 3 * n + u);
@@ -81,7 +71,7 @@ HWY_ATTR void GruForward(const GruStep& s) {
     float *gates = s.gates + row * 3 * n, *candidate = s.candidate + row * n, *state = s.state + row * n;
     const float* recurrent = s.recurrent + row * 3 * n;
     const float* before = s.state_in ? s.state_in + row * n : nullptr;
-    ForUnits(n, [&](auto d, size_t u) HWY_ATTR {
+    ForVectors(n, [&](auto d, size_t u) HWY_ATTR {
       const auto r = SigmoidOf(d, hn::Add(hn::LoadU(d, gates + u), hn::LoadU(d, recurrent + u)));
       const auto z = SigmoidOf(d, hn::Add(hn::LoadU(d, gates + n + u), hn::LoadU(d, recurrent + n + u)));
       const auto side = hn::LoadU(d, recurrent + 2 * n + u);
@@ -102,7 +92,7 @@ HWY_ATTR void GruBackward(const GruStep& s, float* d_state, float* d_bias) {
   for (size_t row = 0; row < s.rows; ++row) {
     float *gates = s.gates + row * 3 * n, *candidate = s.candidate + row * n, *dh = d_state + row * n;
     const float* before = s.state_in ? s.state_in + row * n : nullptr;
-    ForUnits(n, [&](auto d, size_t u) HWY_ATTR {
+    ForVectors(n, [&](auto d, size_t u) HWY_ATTR {
       const auto one = hn::Set(d, 1.0f);
       const auto r = hn::LoadU(d, gates + u), z = hn::LoadU(d, gates + n + u),
                  c = hn::LoadU(d, gates + 2 * n + u), side = hn::LoadU(d, candidate + u),

@@ -108,13 +108,17 @@ LstmModel::Dropouts LstmModel::dropouts_of(uint64_t step, uint64_t grain) const 
   return all;
 }
 
+void LstmModel::pack(std::span<const Sample> samples, LstmWorkspace& w) const {
+  w.texts.clear();
+  for (const Sample& sample : samples) w.texts.push_back(sample.ids);
+  w.grain.pack(w.texts, options_.max_length);
+}
+
 GrainLoss LstmModel::compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
                                    GradientSink& sink) const {
   auto& w = static_cast<LstmWorkspace&>(workspace);
   const std::span<const Sample> samples = batch.grain(grain);
-  w.texts.clear();
-  for (const Sample& sample : samples) w.texts.push_back(sample.ids);
-  w.grain.pack(w.texts, options_.max_length);
+  pack(samples, w);
   const Dropouts dropouts = dropouts_of(batch.step, grain);
   forward(w, dropouts);
   output_layer(w);

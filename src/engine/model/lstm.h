@@ -59,6 +59,7 @@ class LstmModel : public TensorModel {
     std::vector<Dropout> recurrent, layer;  // by layer * 2 + direction; by layer
   };
   Dropouts dropouts_of(uint64_t step, uint64_t grain) const;
+  void pack(std::span<const Sample> samples, LstmWorkspace& w) const;
 
   void forward(LstmWorkspace& w, const Dropouts& dropouts) const;
   void output_layer(LstmWorkspace& w) const;

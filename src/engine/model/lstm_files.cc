@@ -1,26 +1,8 @@
 #include "base/error.h"
+#include "engine/model/config_values.h"
 #include "engine/model/lstm.h"
 
 namespace paceline {
-namespace {
-
-uint64_t count(const nlohmann::json& config, const char* key, uint64_t minimum, uint64_t maximum) {
-  const auto& value = config.at(key);
-  if (!value.is_number_unsigned() || value.get<uint64_t>() < minimum || value.get<uint64_t>() > maximum)
-    throw std::runtime_error(
-        fmt::format("'{}' is {}, {} to {} is possible", key, value.dump(), minimum, maximum));
-  return value.get<uint64_t>();
-}
-
-std::string choice(const nlohmann::json& config, const char* key, const std::vector<std::string>& choices) {
-  const auto value = config.at(key).get<std::string>();
-  for (const auto& known : choices)
-    if (value == known) return value;
-  throw std::runtime_error(fmt::format("'{}' is '{}', which is not known", key, value));
-}
-
-}  // namespace
-
 nlohmann::ordered_json LstmModel::config() const {
   const LstmOptions& o = options_.lstm;
   return {{"model", "lstm"},          {"cell", o.cell},
@@ -31,12 +13,12 @@ nlohmann::ordered_json LstmModel::config() const {
 
 LstmOptions lstm_options_from_json(const nlohmann::json& config) {
   LstmOptions o;
-  o.cell = choice(config, "cell", {"lstm", "gru"});
-  o.embedding = count(config, "embedding", 1, 8192);
-  o.hidden = count(config, "hidden", 1, 8192);
-  o.layers = count(config, "layers", 1, 64);
+  o.cell = config_choice(config, "cell", {"lstm", "gru"});
+  o.embedding = config_count(config, "embedding", 1, 8192);
+  o.hidden = config_count(config, "hidden", 1, 8192);
+  o.layers = config_count(config, "layers", 1, 64);
   config.at("bidirectional").get_to(o.bidirectional);
-  o.pooling = choice(config, "pooling", {"last", "mean", "max", "attention"});
+  o.pooling = config_choice(config, "pooling", {"last", "mean", "max", "attention"});
   return o;
 }
 

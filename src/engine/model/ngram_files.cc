@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "engine/model/config_values.h"
 #include "engine/model/ngram.h"
 
 namespace paceline {
@@ -12,14 +13,8 @@ nlohmann::ordered_json NgramModel::config() const {
 }
 
 NgramOptions ngram_options_from_json(const nlohmann::json& config) {
-  auto count = [&](const char* key, uint64_t minimum, uint64_t maximum) {
-    const auto& value = config.at(key);
-    if (!value.is_number_unsigned() || value.get<uint64_t>() < minimum || value.get<uint64_t>() > maximum)
-      throw std::runtime_error(
-          fmt::format("'{}' is {}, {} to {} is possible", key, value.dump(), minimum, maximum));
-    return value.get<uint64_t>();
-  };
-  return {count("dim", 1, 1024), count("ngrams", 1, 5), count("buckets", 1, uint64_t{1} << 28)};
+  return {config_count(config, "dim", 1, 1024), config_count(config, "ngrams", 1, 5),
+          config_count(config, "buckets", 1, uint64_t{1} << 28)};
 }
 
 void check_ngram_file(const NgramOptions& options, const Task& task, const fs::path& file) {

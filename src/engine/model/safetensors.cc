@@ -19,12 +19,17 @@ std::string shape_text(const std::vector<uint64_t>& shape) {
   return text.empty() ? "scalar" : text;
 }
 
-std::string make_header(const std::vector<TensorView>& tensors,
-                        const std::map<std::string, std::string>& metadata) {
-  nlohmann::ordered_json header;
+}  // namespace
+
+std::string safetensors_header(const std::vector<TensorView>& tensors,
+                               const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   uint64_t offset = 0;
   for (const auto& tensor : tensors) {
+    uint64_t elements = 1;
+    for (uint64_t extent : tensor.shape) elements *= extent;
+    PACELINE_ASSERT(elements == tensor.rows * tensor.row_floats && !header.contains(tensor.name));
     const uint64_t bytes = tensor.rows * tensor.row_floats * sizeof(float);
     header[tensor.name] = {
         {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + bytes}}};
@@ -35,11 +40,9 @@ std::string make_header(const std::vector<TensorView>& tensors,
   return text;
 }
 
-}  // namespace
-
 void write_safetensors(const fs::path& path, const std::vector<TensorView>& tensors,
                        const std::map<std::string, std::string>& metadata) {
-  const std::string header = make_header(tensors, metadata);
+  const std::string header = safetensors_header(tensors, metadata);
   fs::path temporary = path;
   temporary += fmt::format(".partial-{}", getpid());
   try {

@@ -17,6 +17,10 @@ struct TensorView {
   uint64_t rows = 0, row_floats = 0, stride = 0;
 };
 
+// The JSON header of a file with these tensors one after another.
+std::string safetensors_header(const std::vector<TensorView>& tensors,
+                               const std::map<std::string, std::string>& metadata);
+
 // Written whole or not at all.
 void write_safetensors(const fs::path& path, const std::vector<TensorView>& tensors,
                        const std::map<std::string, std::string>& metadata);

@@ -50,7 +50,7 @@ void load(Run& run, const OpenCheckpoint& checkpoint) {
     check_origin(run, checkpoint);
     load_position(checkpoint.state, run.position);
     const std::string before = checkpoint.state.at("kernels");
-    if (before != kernel_target() && (before == "SSE4" || before == "SCALAR" || !fused_multiply_add()))
+    if (before != kernel_target() && !(fused_multiply_add(before) && fused_multiply_add()))
       run.remarks.push_back(
           fmt::format("the run was computed with {} so far and goes on with {}: its bits will be neither's",
                       before, kernel_target()));
