@@ -139,4 +139,5 @@ def main():
         print(json.dumps(train(options)))
 
 
-main()
+if __name__ == "__main__":
+    main()

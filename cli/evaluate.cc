@@ -53,7 +53,7 @@ class Evaluate final : public Command {
     options.data = data_;
     options.out = scratch.string();
     options.executors = executors_;
-    engine().train(options, progress);
+    engine().train(options, *make_single_exchange(), progress);
     return engine().evaluate(scratch, data_, split_, static_cast<unsigned>(executors_), progress).scores;
   }
 

@@ -10,6 +10,8 @@
 #include "base/machine/probe.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/workers.h"
+#include "cluster/launch/program_files.h"
 
 namespace paceline::cli {
 
@@ -62,6 +64,11 @@ int run_command(const std::vector<std::string>& arguments) {
     fmt::print("paceline {}\n", PACELINE_VERSION);
     return 0;
   }
+  // Whether two machines have the same program; asked by --hosts.
+  if (arguments[0] == "--fingerprint") {
+    fmt::print("{}\n", program_fingerprint());
+    return 0;
+  }
   const CommandEntry& entry = find_command(arguments[0]);
   std::unique_ptr<Command> command = entry.make();
   FieldTable table;
@@ -90,6 +97,7 @@ int complain(std::string_view message, int code) {
   std::string line(message);
   for (char& c : line)
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
+  if (const auto worker = worker_environment()) end_worker(*worker, line, code);
   std::fprintf(stderr, "paceline: %s\n", line.c_str());
   return code;
 }

@@ -1,5 +1,6 @@
 #include "cli/terminal_progress.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -14,15 +15,13 @@ namespace {
 
 constexpr std::chrono::milliseconds live_interval{100}, plain_interval{10000};
 
-size_t terminal_columns() {
-  winsize size = {};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
-// What cannot be shown (a closed terminal, a full disk) is no reason to end a job.
-void show(const std::string& text) {
-  std::fputs(text.c_str(), stderr);
-  std::fflush(stderr);
+// nullptr unless it is a terminal that we may write to.
+FILE* open_terminal(const std::string& path) {
+  const int fd = path.empty() ? -1 : open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  if (isatty(fd) == 1) return fdopen(fd, "w");
+  close(fd);
+  return nullptr;
 }
 
 std::string duration(double seconds) {
@@ -34,10 +33,24 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-TerminalProgress::TerminalProgress() : terminal_(isatty(STDERR_FILENO) == 1) {}
+TerminalProgress::TerminalProgress(const std::string& terminal)
+    : device_(open_terminal(terminal), &std::fclose),
+      out_(device_ ? device_.get() : stderr),
+      terminal_(isatty(fileno(out_)) == 1) {}
 
 TerminalProgress::~TerminalProgress() {
   if (open_ && terminal_) show("\n");
+}
+
+// What cannot be shown (a closed terminal, a full disk) is no reason to end a job.
+void TerminalProgress::show(const std::string& text) const {
+  std::fputs(text.c_str(), out_);
+  std::fflush(out_);
+}
+
+size_t TerminalProgress::columns() const {
+  winsize size = {};
+  return ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 void TerminalProgress::begin(std::string_view phase, uint64_t total, std::string_view unit) {
@@ -74,8 +87,7 @@ void TerminalProgress::draw(uint64_t done, std::string_view note, bool last) {
     show(line + "\n");
     return;
   }
-  const size_t columns = terminal_columns();
-  if (line.size() >= columns) line.resize(columns - 1);
+  if (line.size() >= columns()) line.resize(columns() - 1);
   show(fmt::format("\r{}\x1b[K{}", line, last ? "\n" : ""));
 }
 

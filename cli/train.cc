@@ -6,6 +6,7 @@
 #include "cli/detach.h"
 #include "cli/engine_library.h"
 #include "cli/terminal_progress.h"
+#include "cli/workers.h"
 
 namespace paceline::cli {
 namespace {
@@ -36,11 +37,14 @@ TrainOptions first_look(std::span<const std::string> arguments, bool& model_give
 class Train final : public Command {
   // Defaults are those of the model, or those that the run to resume was started with.
   void look_ahead(std::span<const std::string> arguments) override {
+    arguments_.assign(arguments.begin(), arguments.end());
     bool model_given = false;
     const TrainOptions seen = first_look(arguments, model_given);
     options_ = default_train_options(seen.model);
     if (!seen.resume || seen.out.empty()) return;
     resuming_ = true;
+    // Elsewhere the run's folder is out of sight; whoever has it tells the others what is in it.
+    if (!(reads_run_ = has_run_folder(worker_, seen))) return;
     options_ = read_run_options(seen.out);
     if (model_given && seen.model != options_.model)
       input_error("--resume: {} trains model {}, not {}; leave --model out, or begin another run", seen.out,
@@ -55,6 +59,8 @@ class Train final : public Command {
   }
 
   void resolve(FieldTable& table) override {
+    if (worker_ && !worker_->supervised) refuse_own_workers(table);
+    if (!reads_run_) return;
     resolve_train_fields(table, options_);
     // The number of steps in a run's record follows from its epochs.
     if (resuming_ && table.find("epochs")->is_set && !table.find("steps")->is_set) options_.steps = 0;
@@ -62,17 +68,25 @@ class Train final : public Command {
 
   int run() override {
     signal(SIGHUP, SIG_IGN);
+    if (worker_) return run_as_worker();
     if (options_.detach) return run_detached();
+    if (has_workers(options_)) return launch_workers(options_, arguments_);
     TerminalProgress progress;
-    return show(engine().train(options_, progress));
+    return show(engine().train(options_, *make_single_exchange(), progress));
+  }
+
+  int run_as_worker() {
+    const TrainResult result = train_as_worker(*worker_, options_);
+    return worker_->rank == 0 ? show(result) : 0;
   }
 
   int run_detached() {
     Detached job;
     const fs::path folder = options_.out;
     if (!job.is_parent()) {
+      if (has_workers(options_)) return launch_workers(options_, arguments_, &job);
       DetachedProgress progress(job, folder / "console.txt");
-      return show(engine().train(options_, progress));
+      return show(engine().train(options_, *make_single_exchange(), progress));
     }
     int code = 0;
     if (!job.has_begun(code)) return code;
@@ -114,7 +128,9 @@ class Train final : public Command {
   }
 
   TrainOptions options_;
-  bool json_ = false, resuming_ = false;
+  std::vector<std::string> arguments_;
+  const std::optional<WorkerEnvironment> worker_ = worker_environment();
+  bool json_ = false, resuming_ = false, reads_run_ = true;
 };
 
 }  // namespace

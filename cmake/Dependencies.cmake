@@ -12,6 +12,8 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
+# Several workers need it; without it everything else is built.
+pkg_check_modules(OMPI IMPORTED_TARGET ompi-c)
 
 # yaml-cpp's target is called yaml-cpp in older packages and yaml-cpp::yaml-cpp in newer ones.
 if(NOT TARGET yaml-cpp::yaml-cpp)
@@ -21,3 +23,4 @@ endif()
 if(PACELINE_ENGINE)
   find_package(LibTorch 2.7 REQUIRED)
 endif()
+find_package(Nccl QUIET)

@@ -10,6 +10,12 @@ foreach(page README.md CHANGELOG.md)
   install(FILES ${CMAKE_SOURCE_DIR}/${page} DESTINATION ${docs} OPTIONAL)
 endforeach()
 
+# Open MPI itself, like any package of the distribution, is not part of it.
+if(TARGET paceline_mpi)
+  set_target_properties(paceline_mpi PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS paceline_mpi LIBRARY DESTINATION lib)
+endif()
+
 if(PACELINE_ENGINE)
   install(TARGETS paceline_engine LIBRARY DESTINATION lib)
   if(PACELINE_LIBTORCH STREQUAL "${CMAKE_SOURCE_DIR}/.deps/libtorch")

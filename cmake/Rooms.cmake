@@ -77,3 +77,10 @@ function(paceline_library target)
   target_link_libraries(${target} PUBLIC paceline_build)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
+
+# The symbols that others find in a shared library; the rest of it is its own.
+function(paceline_export target)
+  list(JOIN ARGN "; " symbols)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${target}.map CONTENT "{ global: @symbols@; local: *; };\n" @ONLY)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${CMAKE_BINARY_DIR}/${target}.map)
+endfunction()

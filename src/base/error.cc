@@ -11,7 +11,11 @@ namespace {
 
 std::atomic<int> noted_signal{0};
 
-void note_signal(int number) {
+// mpirun hands the two signals of the user's own to every worker, so they stand for the two that it keeps.
+int meaning_of(int number) { return number == SIGUSR1 ? SIGINT : number == SIGUSR2 ? SIGTERM : number; }
+
+void note_signal(int received) {
+  const int number = meaning_of(received);
   if (noted_signal.exchange(number) != 0 && number == SIGINT) _exit(128 + number);
 }
 
@@ -29,13 +33,14 @@ void install_interrupt_handlers() {
   struct sigaction action = {};
   action.sa_handler = note_signal;
   action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) sigaction(number, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
 }
 
+int noted_interrupt() { return noted_signal.load(std::memory_order_relaxed); }
+
 void throw_if_interrupted() {
-  if (int number = noted_signal.load(std::memory_order_relaxed)) throw Interrupted(number);
+  if (int number = noted_interrupt()) throw Interrupted(number);
 }
 
 }  // namespace paceline

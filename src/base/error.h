@@ -44,8 +44,11 @@ template <typename... Args>
 // A mistake of ours: ends the program with its context.
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line);
 
-// Installs handlers for SIGINT and SIGTERM that only take note; a second SIGINT ends the program now.
+// Installs handlers for SIGINT and SIGTERM that only take note; a second SIGINT ends the program now. SIGUSR1
+// is taken for SIGINT and SIGUSR2 for SIGTERM.
 void install_interrupt_handlers();
+// The signal that was noted, or 0.
+int noted_interrupt();
 // Throws Interrupted when a signal was noted. Long loops call it every so often.
 void throw_if_interrupted();
 

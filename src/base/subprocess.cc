@@ -117,7 +117,7 @@ ProcessResult run_process(const std::vector<std::string>& argv, std::chrono::mil
 
   Clock::time_point deadline = Clock::now() + timeout;
   bool open = true, ended = false;
-  while (!(ended = has_ended(pid)) && Clock::now() < deadline) {
+  while (!(ended = has_ended(pid)) && Clock::now() < deadline && noted_interrupt() == 0) {
     // A child may end while a grandchild keeps the pipe open, so neither event alone is waited for.
     pollfd waiting{open ? ours.fd : -1, POLLIN, 0};
     poll(&waiting, 1, 5);
@@ -130,6 +130,7 @@ ProcessResult run_process(const std::vector<std::string>& argv, std::chrono::mil
   if (open) drain(ours.fd, result.output);
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+  if (!ended) throw_if_interrupted();
   return result;
 }
 

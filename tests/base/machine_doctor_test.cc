@@ -126,6 +126,14 @@ TEST(Doctor, AMachineWithNothingOptionalCanStillTrain) {
   EXPECT_FALSE(needs_fixing(judge(facts)));
 }
 
+TEST(Doctor, AnMpiThatWorkersDoNotSpeakIsANote) {
+  MachineFacts facts = good_machine();
+  EXPECT_EQ(worst(facts, "MPI").state, State::ok);
+  facts.mpi = {"/usr/bin/mpirun", "MPICH (Hydra) 4.0.2", "", "libmpich.so.12"};
+  EXPECT_EQ(worst(facts, "MPI").state, State::note);
+  EXPECT_NE(worst(facts, "MPI").advice.find("openmpi-bin"), std::string::npos);
+}
+
 TEST(Doctor, ADiskWithoutRoomOrRightsStopsTraining) {
   MachineFacts facts = good_machine();
   facts.disk.free_bytes = 10'000'000;

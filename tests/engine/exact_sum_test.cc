@@ -106,6 +106,44 @@ TEST(ExactSum, WhoeverAddsWhatTheBitsAreTheSame) {
   for (const auto& result : results) EXPECT_EQ(result, results[0]);
 }
 
+// Three workers with two executors each, as the exchange would add them up.
+TEST(ExactSum, SumsOfSeveralWorkersAreThoseOfOne) {
+  const FakeModel model;
+  const auto grains = random_grains(4, 16, 0.01);
+  ExactSum alone(model, true);
+  run(alone, grains, 1, [](size_t) { return 0u; });
+  const auto expected = result_of(alone, 0.25);
+
+  const OwnedBatch data(grains);
+  std::vector<std::unique_ptr<ExactSum>> workers;
+  for (int w = 0; w < 3; ++w) workers.push_back(std::make_unique<ExactSum>(model, true));
+  for (bool good = false; !good;) {
+    for (auto& worker : workers) worker->begin(data.batch, 2);
+    for (size_t g = 0; g < grains.size(); ++g) {
+      GradientSink& sink = workers[g % 5 == 0 ? 0 : 2]->sink(g % 2);  // worker 1 has no grain
+      sink.dense(0, grains[g].weight.data());
+      sink.rows(1, grains[g].ids, grains[g].rows.data());
+    }
+    ASSERT_EQ(workers[0]->buckets(), 2u);
+    for (size_t bucket = 0; bucket < 2; ++bucket) {
+      std::vector<std::span<int32_t>> parts;
+      for (auto& worker : workers) parts.push_back(worker->gather(bucket));
+      for (size_t i = 0; i < parts[0].size(); ++i) {
+        const int32_t sum = parts[0][i] + parts[1][i] + parts[2][i];
+        for (auto& part : parts) part[i] = sum;
+      }
+    }
+    std::vector<std::span<uint32_t>> maxima;
+    for (auto& worker : workers) maxima.push_back(worker->maxima());
+    for (size_t i = 0; i < maxima[0].size(); ++i) {
+      const uint32_t largest = std::max({maxima[0][i], maxima[1][i], maxima[2][i]});
+      for (auto& part : maxima) part[i] = largest;
+    }
+    for (auto& worker : workers) good = worker->finish(0);
+  }
+  for (auto& worker : workers) EXPECT_EQ(result_of(*worker, 0.25), expected);
+}
+
 TEST(ExactSum, AgreesWithFloat64AlsoOnRareSmallRows) {
   const FakeModel model;
   const auto grains = random_grains(2, 16, 0.02);

@@ -51,6 +51,7 @@ double step(NgramModel& model, const Batch& batch, Executors& executors, double 
                 [&](uint64_t g, unsigned e) { losses[g] = model.compute_grain(batch, g, e); });
   GrainLoss total;
   for (auto& part : losses) total.loss += part.loss, total.weight += part.weight;
+  EXPECT_TRUE(model.finish_grains(batch, executors));
   model.update(batch, rate, total.weight, executors);
   return total.loss / total.weight;
 }
@@ -86,6 +87,35 @@ double loss_of(const Model& model, const Data& data, const Task& task) {
     }
   }
   return loss / weight;
+}
+
+// Three workers, as the exchange would add them up; one of them has no grain.
+TEST(Ngram, SeveralWorkersMakeTheUpdateOfOne) {
+  const Task task = task_of(LabelKind::single, 3);
+  const Data data(40, 3, 4);
+  Executors one(1);
+  NgramModel alone(options_of({4, 3, 50}, 0, 1), task);
+  std::vector<std::unique_ptr<NgramModel>> workers;
+  for (int w = 0; w < 3; ++w)
+    workers.push_back(std::make_unique<NgramModel>(options_of({4, 3, 50}, 0, 1), task));
+  for (int i = 0; i < 4; ++i) {
+    step(alone, data.batch, one, 0.3);
+    double weight = 0;
+    for (auto& worker : workers) worker->begin_step(data.batch, 1);
+    for (uint64_t g = 0; g < data.batch.grains(); ++g)
+      weight += workers[g % 3 == 0 ? 0 : 2]->compute_grain(data.batch, g, 0).weight;
+    std::vector<std::span<int32_t>> parts;
+    for (auto& worker : workers) parts.push_back(worker->gather(data.batch, 0));
+    for (size_t k = 0; k < parts[0].size(); ++k) {
+      const int32_t sum = parts[0][k] + parts[1][k] + parts[2][k];
+      for (auto& part : parts) part[k] = sum;
+    }
+    for (auto& worker : workers) {
+      worker->finish_grains(data.batch, one);
+      worker->update(data.batch, 0.3, weight, one);
+    }
+  }
+  for (auto& worker : workers) EXPECT_EQ(values_of(*worker), values_of(alone));
 }
 
 TEST(Ngram, LossIsTheLossOfItsLogits) {

@@ -19,7 +19,7 @@ TEST(StepMeter, PartsAddUpToTheStepAndTheClock) {
   meter.lap(Phase::update);
   pass(2);
   meter.lap(Phase::compute);
-  const auto seconds = meter.finish();
+  const auto seconds = meter.finish().to_json();
   const double clock = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   double sum = 0;
   for (const auto& [name, value] : seconds.items())
@@ -38,9 +38,25 @@ TEST(StepMeter, AStepBeginsWhereTheOneBeforeEnded) {
   meter.finish();
   pass(4);
   meter.lap(Phase::evaluate);
-  const auto seconds = meter.finish();
+  const auto seconds = meter.finish().to_json();
   EXPECT_GE(seconds.at("evaluate").get<double>(), 0.004);
   EXPECT_FALSE(seconds.contains("compute"));
+}
+
+TEST(StepMeter, WaitingIsTakenFromTheExchangeAndWhatIsHiddenIsNoPart) {
+  StepMeter meter;
+  pass(3);
+  meter.lap(Phase::compute);
+  pass(6);
+  meter.lap(Phase::exchange);
+  const double both = meter.seconds(Phase::exchange);
+  meter.move(0.004, Phase::exchange, Phase::wait);
+  meter.hide(0.002);
+  const StepSeconds seconds = meter.finish();
+  EXPECT_DOUBLE_EQ(seconds[Phase::wait], 0.004);
+  EXPECT_DOUBLE_EQ(seconds[Phase::exchange], both - 0.004);
+  EXPECT_DOUBLE_EQ(seconds.whole(), seconds[Phase::compute] + both);
+  EXPECT_DOUBLE_EQ(seconds.to_json().at("exchange_hidden").get<double>(), 0.002);
 }
 
 }  // namespace

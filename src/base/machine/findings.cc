@@ -141,13 +141,16 @@ void judge_gpus(const MachineFacts& facts, std::vector<Finding>& findings) {
 }
 
 Finding judge_mpi(const MpiFacts& mpi) {
-  const char* install = "one process trains without it; for several machines: apt install openmpi-bin";
+  const char* install = "one worker trains without it; for several: apt install openmpi-bin";
   if (!mpi.mpirun) return {State::note, "MPI", "no mpirun on PATH", install};
   if (!mpi.problem.empty())
     return {State::note, "MPI", fmt::format("{} does not run: {}", mpi.mpirun->string(), mpi.problem),
             install};
   if (mpi.library.empty()) return {State::note, "MPI", mpi.version + ", but no libmpi.so to load", install};
-  return {State::ok, "MPI", fmt::format("{}, {}", mpi.version, mpi.library), ""};
+  std::string found = fmt::format("{}, {}", mpi.version, mpi.library);
+  if (mpi.version.find("Open MPI") == std::string::npos)
+    return {State::note, "MPI", found, std::string("workers speak through Open MPI; ") + install};
+  return {State::ok, "MPI", found, ""};
 }
 
 Finding judge_slurm(const SlurmFacts& slurm) {

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/progress.h"
+#include "cluster/exchange/exchange.h"
 #include "data/dataset/info.h"
 #include "engine/api/options.h"
 #include "engine/score/scores.h"
@@ -53,7 +54,8 @@ class Engine {
   virtual std::string libtorch_version() const = 0;
   // Speed of a float32 matrix product, in Gflop/s.
   virtual double measure_gemm_gflops(unsigned threads) = 0;
-  virtual TrainResult train(const TrainOptions& options, Progress& progress) = 0;
+  // One worker's part of a training; every worker of the exchange calls it with the same options.
+  virtual TrainResult train(const TrainOptions& options, Exchange& exchange, Progress& progress) = 0;
   virtual EvaluateResult evaluate(const fs::path& model, const fs::path& data, const std::string& split,
                                   unsigned executors, Progress& progress) = 0;
   virtual std::unique_ptr<Predictor> open_predictor(const fs::path& model) = 0;

@@ -9,6 +9,7 @@ namespace paceline {
 namespace {
 
 constexpr uint64_t most_steps = uint64_t{1} << 40;
+constexpr uint64_t gpu_grain = 64;  // samples; a GPU needs larger grains than a core to be busy
 
 using Names = std::vector<std::string>;
 bool contains(const Names& names, const std::string& name) {
@@ -67,7 +68,41 @@ void declare_batches(FieldTable& table, TrainOptions& options) {
   table.integer("max-length", &options.max_length, 0, 1 << 24, "Tokens of a text that are used; 0: all.");
   table
       .integer("executors", &options.executors, 0, 4096,
-               "Threads that compute; 0: all usable cores. The result does not depend on it.")
+               "Threads of a worker that compute; 0: its share of the usable cores.")
+      .unrecorded();
+}
+
+// None of these changes the result, but for the last two.
+void declare_workers(FieldTable& table, TrainOptions& options) {
+  table.group("Workers");
+  table.integer("workers", &options.workers, 1, 4096, "Processes that share the work on this machine.")
+      .unrecorded();
+  table
+      .list("hosts", &options.hosts,
+            "Machines that share the work, reached over ssh, and how many workers each has.")
+      .named("HOST:N,...")
+      .unrecorded();
+  table.text("device", &options.device, "What grains are computed on; cuda: one GPU for each worker.")
+      .one_of({"cpu", "cuda"});
+  table.text("pace", &options.pace, "Who takes which grain; pull: whoever is free takes the next one.")
+      .one_of({"even", "epoch", "interval", "pull"})
+      .unrecorded();
+  table
+      .integer("pace-interval", &options.pace_interval, 1, 1 << 20,
+               "Steps between changes of the shares, --pace interval.")
+      .unrecorded();
+  table.integer("port", &options.port, 0, 65535, "Where rank 0 is asked for grains; 0: any free port.")
+      .unrecorded();
+  table.flag("portable-bits", &options.portable_bits,
+             "Compute with what every processor has, so that unlike ones give the same bits; slower.");
+  table
+      .flag("no-exchange", &options.no_exchange,
+            "Keep gradients where they are: the result is useless, but shows what the exchange costs.")
+      .unrecorded();
+  table
+      .list("slow", &options.slow,
+            "Workers that rest after every grain until they have this share of their speed: to try it out.")
+      .named("RANK:SHARE,...")
       .unrecorded();
 }
 
@@ -152,6 +187,7 @@ void declare_train_fields(FieldTable& table, TrainOptions& options) {
   declare_length(table, options);
   declare_batches(table, options);
   declare_learning(table, options);
+  declare_workers(table, options);
   declare_ngram(table, options.ngram);
   declare_lstm(table, options.lstm);
   for (auto& field : table.fields())
@@ -162,6 +198,13 @@ void resolve_train_fields(FieldTable& table, TrainOptions& options) {
   for (const auto& field : table.fields())
     if (field.is_set && !applies(field, options.model))
       input_error("--{}: --model {} has no such option; leave it out", field.name, options.model);
+  if (options.device == "cuda") {
+    if (options.model == "ngram")
+      input_error("--device cuda: --model ngram is made for CPUs; leave --device out");
+    options.lstm.kernels = "aten";
+    options.executors = 1;
+    if (!table.find("grain-size")->is_set) options.grain_size = std::min(options.batch_size, gpu_grain);
+  }
   if (!table.find("dropout")->is_set) return;
   if (!table.find("layer-dropout")->is_set) options.lstm.layer_dropout = options.lstm.dropout;
   if (!table.find("output-dropout")->is_set) options.lstm.output_dropout = options.lstm.dropout;
@@ -174,15 +217,18 @@ TrainOptions read_run_options(const fs::path& run) {
     input_error("--resume: there is no run {}; leave --resume out to begin it", run.string());
   if (!fs::is_regular_file(file, ignored))
     input_error("--resume: {} is not the folder of a run (it has no config.yaml)", run.string());
-  const std::string yaml = read_file(file, 16 << 20);
+  return parse_run_options(read_file(file, 16 << 20), file.string());
+}
+
+TrainOptions parse_run_options(const std::string& yaml, const std::string& name) {
   TrainOptions any;
   FieldTable all;
   declare_train_fields(all, any);
-  from_yaml(all, yaml, file.string());
+  from_yaml(all, yaml, name);
   TrainOptions options = default_train_options(any.model);
   FieldTable table;
   declare_train_fields(table, options);
-  from_yaml(table, yaml, file.string());
+  from_yaml(table, yaml, name);
   return options;
 }
 
@@ -200,7 +246,7 @@ TrainOptions default_train_options(const std::string& model) {
   if (model != "lstm") input_error("--model: '{}' is not one of ngram, lstm", model);
   options.epochs = 4;
   options.batch_size = 64;
-  options.grain_size = 16;
+  options.grain_size = 4;  // small enough that unequal workers share 64 samples well (docs/measurements.md)
   options.bucket_batches = 32;
   options.optimizer = "adam";
   options.learning_rate = 0.002;

@@ -66,7 +66,19 @@ struct TrainOptions {
   uint64_t patience = 0;             // evaluations without improvement; 0: never stop early
 
   bool resume = false, detach = false;
-  uint64_t executors = 0;  // 0: all usable cores; does not change the result
+  uint64_t executors = 0;  // of each worker; 0: its share of the usable cores; does not change the result
+
+  std::string device = "cpu";  // or cuda: one GPU a worker
+  uint64_t device_number = 0;  // of cuda; each worker's own, among those of its machine
+
+  uint64_t workers = 1;            // processes
+  std::vector<std::string> hosts;  // "a:2": two workers on a; empty: all of them on this machine
+  std::string pace = "pull";       // even, epoch, interval, pull
+  uint64_t pace_interval = 5;      // steps between changes of shares, interval
+  uint64_t port = 0;               // of rank 0's counter; 0: any free one
+  bool portable_bits = false;      // pins all workers to the kernels that every machine has
+  bool no_exchange = false;        // gradients stay where they are; for measuring
+  std::vector<std::string> slow;   // "1:0.4": worker 1 rests until it has 0.4 of its speed; for trying
   NgramOptions ngram;
   LstmOptions lstm;
 };
@@ -81,6 +93,8 @@ void resolve_train_fields(FieldTable& table, TrainOptions& options);
 // The options that a run was started with: its config.yaml, over the defaults of its model. Throws
 // InputError when the folder is missing or is not that of a run.
 TrainOptions read_run_options(const fs::path& run);
+// The same from the text of a config.yaml. name: for messages.
+TrainOptions parse_run_options(const std::string& yaml, const std::string& name);
 // Whether two runs that differ in this key alone may have different bits up to the step where the
 // shorter one ends.
 bool changes_bits(const std::string& key);

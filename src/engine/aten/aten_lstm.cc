@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "engine/model/lstm.h"
 
 namespace paceline {
@@ -22,6 +23,17 @@ Tensor indices_of(std::span<const uint32_t> values) {
   Tensor out = at::empty({static_cast<int64_t>(values.size())}, at::kLong);
   std::copy(values.begin(), values.end(), out.mutable_data_ptr<int64_t>());
   return out;
+}
+
+// The numbers of a GPU's results must not depend on which of its threads came first.
+at::Device open_device(const TrainOptions& options) {
+  if (options.device == "cpu") return at::kCPU;
+  if (!at::hasCUDA())
+    input_error("--device cuda: no NVIDIA GPU can be used here (paceline doctor says why); use --device cpu");
+  at::globalContext().setDeterministicAlgorithms(true, false);
+  at::globalContext().setDeterministicCuDNN(true);
+  at::globalContext().setBenchmarkCuDNN(false);
+  return {at::kCUDA, static_cast<at::DeviceIndex>(options.device_number)};
 }
 
 // Factors for `rows` rows of `width` elements; number_of(row) is the number of a row's first element.
@@ -56,7 +68,8 @@ Tensor run_direction(Cell kind, const CellTensors& w, const PackedGrain& grain, 
                      const Tensor& mask) {
   const int64_t hidden = w.weight_hh.size(1);
   const Tensor from_input = at::addmm(w.bias_ih, input, w.weight_ih.t());
-  Tensor state = at::zeros({static_cast<int64_t>(grain.sequences()), hidden}), cell = at::zeros_like(state);
+  Tensor state = at::zeros({static_cast<int64_t>(grain.sequences()), hidden}, input.options());
+  Tensor cell = at::zeros_like(state);
   std::vector<Tensor> states;
   for (size_t moment = 0; moment < grain.moments(); ++moment) {
     const auto n = static_cast<int64_t>(grain.active(moment));
@@ -77,7 +90,7 @@ Tensor pool_states(Pooling kind, const PackedGrain& grain, const Tensor& states,
   for (size_t s = 0; s < grain.sequences(); ++s) {
     std::vector<uint32_t> rows;
     for (size_t p = 0; p < grain.length(s); ++p) rows.push_back(static_cast<uint32_t>(grain.row(s, p)));
-    const Tensor own = states.index_select(0, indices_of(rows));
+    const Tensor own = states.index_select(0, indices_of(rows).to(states.device()));
     switch (kind) {
       case Pooling::last:
         pooled.push_back(at::cat({own.select(0, own.size(0) - 1).narrow(0, 0, forward),
@@ -99,7 +112,13 @@ Tensor pool_states(Pooling kind, const PackedGrain& grain, const Tensor& states,
 
 class AtenLstm final : public LstmModel {
  public:
-  using LstmModel::LstmModel;
+  AtenLstm(const TrainOptions& options, const Task& task)
+      : LstmModel(options, task), device_(open_device(options)) {}
+
+  void weights_changed() override {
+    LstmModel::weights_changed();
+    on_device_.clear();  // copied when they are needed next
+  }
 
   GrainLoss compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
                           GradientSink& sink) const override {
@@ -112,15 +131,16 @@ class AtenLstm final : public LstmModel {
     Leaves leaves = make_leaves(w.grain, true);
     const Tensor logits = forward_tensors(w.grain, leaves, &dropouts);
     GrainLoss result;
-    Tensor d_logits = logits.detach().clone();
+    Tensor d_logits = logits.detach().to(at::kCPU, at::kFloat, false, true);
     for (size_t s = 0; s < w.grain.sequences(); ++s)
       result.loss +=
           loss_.gradient(samples[w.grain.samples[s]],
                          {d_logits.mutable_data_ptr<float>() + s * classes_, classes_}, result.weight);
-    logits.backward(d_logits);
-    for (size_t i = 0; i < leaves.tensors.size(); ++i) {
+    logits.backward(d_logits.to(device_));
+    for (size_t i : gradient_order()) {
       const Tensor& leaf = leaves.tensors[i];
-      const Tensor gradient = leaf.grad().defined() ? leaf.grad().contiguous() : at::zeros_like(leaf);
+      const Tensor gradient =
+          (leaf.grad().defined() ? leaf.grad() : at::zeros_like(leaf)).to(at::kCPU).contiguous();
       if (i == embedding_number_)
         sink.rows(i, leaves.ids, gradient.const_data_ptr<float>());
       else
@@ -134,7 +154,8 @@ class AtenLstm final : public LstmModel {
     const at::NoGradGuard guard;
     PackedGrain grain;
     grain.pack(texts, options_.max_length);
-    const Tensor values = forward_tensors(grain, make_leaves(grain, false), nullptr).contiguous();
+    const Tensor values =
+        forward_tensors(grain, make_leaves(grain, false), nullptr).to(at::kCPU).contiguous();
     for (size_t s = 0; s < grain.sequences(); ++s)
       std::copy_n(values.const_data_ptr<float>() + s * classes_, classes_,
                   out.data() + grain.samples[s] * classes_);
@@ -164,29 +185,41 @@ class AtenLstm final : public LstmModel {
     for (uint32_t id : grain.ids)
       places.push_back(static_cast<uint32_t>(std::lower_bound(leaves.ids.begin(), leaves.ids.end(), id) -
                                              leaves.ids.begin()));
-    leaves.places = indices_of(places);
+    leaves.places = indices_of(places).to(device_);
     for (size_t i = 0; i < store_.all().size(); ++i) {
-      Tensor value = view_of(store_[i]);
-      if (i == embedding_number_) value = value.index_select(0, indices_of(leaves.ids));
+      Tensor value = device_value(i);
+      if (i == embedding_number_) value = value.index_select(0, indices_of(leaves.ids).to(device_));
       leaves.tensors.push_back(value.detach().requires_grad_(gradients));
     }
     return leaves;
+  }
+
+  // A parameter where it is computed with: on a CPU the parameter itself. A GPU's one executor calls this.
+  Tensor device_value(size_t number) const {
+    if (device_.is_cpu()) return view_of(store_[number]);
+    on_device_.resize(store_.all().size());
+    Tensor& value = on_device_[number];
+    if (!value.defined()) value = view_of(store_[number]).to(device_);
+    return value;
   }
 
   Tensor embedded(const PackedGrain& grain, const Leaves& leaves, const Dropouts* dropouts) const {
     Tensor x = leaves.tensors[embedding_number_].index_select(0, leaves.places);
     if (dropouts == nullptr) return x;
     if (dropouts->embedding.active())
-      x = x * mask_of(dropouts->embedding, grain.tokens(), embedding_,
-                      [&](size_t row) { return uint64_t{grain.numbers[row]} * embedding_; });
+      x = x * mask_of(dropouts->embedding, grain.tokens(), embedding_, [&](size_t row) {
+                return uint64_t{grain.numbers[row]} * embedding_;
+              }).to(device_);
     if (dropouts->word.active())
-      x = x * mask_of(dropouts->word, grain.tokens(), 1, [&](size_t row) { return grain.numbers[row]; });
+      x = x * mask_of(dropouts->word, grain.tokens(), 1, [&](size_t row) {
+                return grain.numbers[row];
+              }).to(device_);
     return x;
   }
 
   // logits, sequences x classes, in the order of the packed grain
   Tensor forward_tensors(const PackedGrain& grain, const Leaves& leaves, const Dropouts* dropouts) const {
-    const Tensor reversed = indices_of(grain.reversed);
+    const Tensor reversed = indices_of(grain.reversed).to(device_);
     Tensor x = embedded(grain, leaves, dropouts);
     const auto sample_number = [&](size_t width) {
       return [&grain, width](size_t s) { return uint64_t{grain.samples[s]} * width; };
@@ -200,22 +233,28 @@ class AtenLstm final : public LstmModel {
         Tensor mask;
         if (dropouts && dropouts->recurrent[layer * 2 + direction].active())
           mask = mask_of(dropouts->recurrent[layer * 2 + direction], grain.sequences(), hidden_,
-                         sample_number(hidden_));
+                         sample_number(hidden_))
+                     .to(device_);
         const Tensor states =
             run_direction(cell_, weights, grain, direction == 1 ? x.index_select(0, reversed) : x, mask);
         outputs.push_back(direction == 1 ? states.index_select(0, reversed) : states);
       }
       x = at::cat(outputs, 1);
       if (dropouts && dropouts->layer[layer].active())
-        x = x * mask_of(dropouts->layer[layer], grain.tokens(), width_,
-                        [&](size_t row) { return uint64_t{grain.numbers[row]} * width_; });
+        x = x * mask_of(dropouts->layer[layer], grain.tokens(), width_, [&](size_t row) {
+                  return uint64_t{grain.numbers[row]} * width_;
+                }).to(device_);
     }
     Tensor pooled =
         pool_states(pooling_, grain, x, static_cast<int64_t>(hidden_), leaves.tensors[attention_number_]);
     if (dropouts && dropouts->output.active())
-      pooled = pooled * mask_of(dropouts->output, grain.sequences(), width_, sample_number(width_));
+      pooled =
+          pooled * mask_of(dropouts->output, grain.sequences(), width_, sample_number(width_)).to(device_);
     return at::addmm(leaves.tensors[output_bias_], pooled, leaves.tensors[output_weight_].t());
   }
+
+  at::Device device_;
+  mutable std::vector<Tensor> on_device_;
 };
 
 }  // namespace

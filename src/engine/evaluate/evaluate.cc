@@ -20,6 +20,19 @@ std::vector<size_t> by_length(const Rows& rows) {
   return order;
 }
 
+// Grains of an evaluation are told apart from those of steps by the highest bit.
+constexpr uint64_t evaluation_bit = uint64_t{1} << 63;
+
+// The grains on this worker's executors, or shared among all workers, where the values that are not
+// computed here are 0 and come from the others.
+void run_grains(Executors& executors, Crew* crew, const Work& work, std::span<float> values,
+                const Crew::Task& task) {
+  if (crew == nullptr || crew->is_alone()) return executors.run(work.grains, task);
+  std::ranges::fill(values, 0.f);
+  crew->run(work, executors, task, [](unsigned) {});
+  crew->sum({reinterpret_cast<int32_t*>(values.data()), values.size()});
+}
+
 }  // namespace
 
 void to_probabilities(std::span<float> values, bool multi_label) {
@@ -34,7 +47,8 @@ void to_probabilities(std::span<float> values, bool multi_label) {
 }
 
 Scores evaluate_split(const Model& model, const Task& task, const fs::path& folder, const DatasetInfo& data,
-                      const std::string& split, Executors& executors, Progress& progress) {
+                      const std::string& split, Executors& executors, Progress& progress, Crew* crew,
+                      uint64_t number) {
   SplitReader reader(folder, data, split);
   const size_t classes = task.classes.size();
   const bool multi = task.labels == LabelKind::multiple;
@@ -43,11 +57,13 @@ Scores evaluate_split(const Model& model, const Task& task, const fs::path& fold
   std::vector<float> values(window_rows * classes);
   progress.begin("scoring", reader.rows(), "rows");
   for (uint64_t first = 0; first < reader.rows(); first += window_rows) {
-    throw_if_interrupted();
+    if (crew == nullptr || crew->is_alone()) throw_if_interrupted();  // several workers leave together
     rows.clear();
     reader.read(first, std::min(window_rows, reader.rows() - first), rows);
     const std::vector<size_t> order = by_length(rows);
-    executors.run((rows.size() + grain_rows - 1) / grain_rows, [&](uint64_t grain, unsigned) {
+    const Work work{evaluation_bit | number, static_cast<uint32_t>(first / window_rows),
+                    static_cast<uint32_t>((rows.size() + grain_rows - 1) / grain_rows), rows.ids.size()};
+    run_grains(executors, crew, work, {values.data(), rows.size() * classes}, [&](uint64_t grain, unsigned) {
       const size_t begin = grain * grain_rows, end = std::min<size_t>(rows.size(), begin + grain_rows);
       std::vector<Text> texts;
       for (size_t i = begin; i < end; ++i) texts.push_back(sample_of(rows, classes, order[i]).ids);

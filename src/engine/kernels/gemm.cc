@@ -268,6 +268,13 @@ void multiply_transposed(size_t depth, const ConstRows& left, size_t left_column
 
 const char* kernel_target() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }
 
+void use_portable_kernels() {
+#if HWY_ARCH_X86
+  hwy::DisableTargets(HWY_SSE4 - 1);  // all newer ones
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+#endif
+}
+
 bool fused_multiply_add(std::string_view target) {
   return target.starts_with("AVX") || target.starts_with("NEON") || target.starts_with("SVE");
 }

@@ -78,6 +78,9 @@ void multiply_transposed(size_t depth, const ConstRows& left, size_t left_column
 
 // The instruction set that was chosen ("AVX2"), part of the kernel class.
 const char* kernel_target();
+// From now on only what every x86-64 processor of the last fifteen years has. To be called before any other
+// of these functions.
+void use_portable_kernels();
 // Without it products round twice, and bits are others than everywhere else.
 bool fused_multiply_add(std::string_view target = kernel_target());
 

@@ -71,8 +71,8 @@ class LibraryEngine final : public Engine {
  public:
   std::string libtorch_version() const override { return paceline::libtorch_version(); }
   double measure_gemm_gflops(unsigned threads) override { return paceline::measure_gemm_gflops(threads); }
-  TrainResult train(const TrainOptions& options, Progress& progress) override {
-    return paceline::train(options, progress);
+  TrainResult train(const TrainOptions& options, Exchange& exchange, Progress& progress) override {
+    return paceline::train(options, exchange, progress);
   }
 
   EvaluateResult evaluate(const fs::path& model, const fs::path& data, const std::string& split,

@@ -43,6 +43,7 @@ class LstmModel : public TensorModel {
   GrainLoss compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
                           GradientSink& sink) const override;
   uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const override;
+  std::vector<size_t> gradient_order() const override;
   void touched_rows(const Batch& batch, size_t parameter, std::vector<uint32_t>& ids) const override;
   void weights_changed() override;
   void logits(std::span<const Text> texts, std::span<float> out) const override;

@@ -36,7 +36,7 @@ double LstmModel::loss_and_output_gradient(std::span<const Sample> samples, Lstm
   return loss;
 }
 
-// From the gradient of a layer's output (w.d_output) to that of its input (w.d_next).
+// From the gradient of a layer's output (w.d_output) to that of its input (w.d_next) and its weights.
 void LstmModel::backward_layer(LstmWorkspace& w, size_t layer, const Dropouts& dropouts,
                                GradientSink& sink) const {
   auto& cache = w.layers[layer];
@@ -46,14 +46,21 @@ void LstmModel::backward_layer(LstmWorkspace& w, size_t layer, const Dropouts& d
     for (size_t row = 0; row < tokens; ++row)
       dropouts.layer[layer].apply(static_cast<uint64_t>(w.grain.numbers[row]) * width_,
                                   d_output + row * width_, width_, d_output + row * width_);
+  const auto mask_of = [&](size_t direction) {
+    return cache.masks[direction].empty() ? nullptr : cache.masks[direction].data();
+  };
+  for (size_t direction = 0; direction < directions_; ++direction) {
+    const uint32_t* rows = direction == 1 ? w.grain.reversed.data() : nullptr;
+    recurrent_backward(weights_[layer * directions_ + direction], w.grain, mask_of(direction),
+                       {d_output + direction * hidden_, width_, rows}, {d_input, input, rows},
+                       direction == 0 ? Start::zero : Start::add, cache.directions[direction]);
+  }
+  // The embedding's gradient is the largest: its exchange hides behind the gradients of the weights.
+  if (layer == 0) embedding_gradient(w, dropouts, sink);
   for (size_t direction = 0; direction < directions_; ++direction) {
     const size_t number = layer * directions_ + direction;
-    const uint32_t* rows = direction == 1 ? w.grain.reversed.data() : nullptr;
-    const auto& mask = cache.masks[direction];
-    recurrent_backward(weights_[number], w.grain, layer_input(w, layer, direction),
-                       mask.empty() ? nullptr : mask.data(), {d_output + direction * hidden_, width_, rows},
-                       {d_input, input, rows}, direction == 0 ? Start::zero : Start::add,
-                       cache.directions[direction], w.gradients);
+    recurrent_weight_gradients(weights_[number], w.grain, layer_input(w, layer, direction),
+                               mask_of(direction), cache.directions[direction], w.gradients);
     sink.dense(numbers_[number].weight_ih, w.gradients.weight_ih.data());
     sink.dense(numbers_[number].weight_hh, w.gradients.weight_hh.data());
     sink.dense(numbers_[number].bias_ih, w.gradients.bias_ih.data());
@@ -107,7 +114,19 @@ void LstmModel::backward(LstmWorkspace& w, const Dropouts& dropouts, GradientSin
     backward_layer(w, layer, dropouts, sink);
     if (layer > 0) std::swap(w.d_output, w.d_next);
   }
-  embedding_gradient(w, dropouts, sink);
+}
+
+std::vector<size_t> LstmModel::gradient_order() const {
+  std::vector<size_t> order = {output_weight_, output_bias_};
+  if (pooling_ == Pooling::attention) order.push_back(attention_number_);
+  for (size_t layer = layers_; layer-- > 0;) {
+    if (layer == 0) order.push_back(embedding_number_);
+    for (size_t direction = 0; direction < directions_; ++direction) {
+      const auto& n = numbers_[layer * directions_ + direction];
+      order.insert(order.end(), {n.weight_ih, n.weight_hh, n.bias_ih, n.bias_hh});
+    }
+  }
+  return order;
 }
 
 }  // namespace paceline

@@ -134,10 +134,16 @@ void NgramModel::begin_step(const Batch& batch, unsigned) {
   row_scale_ = scale_for(bound * loss_.bound(), batch.samples.size());
   output_scale_ = 0x1p30f;
   grains_.resize(std::max<size_t>(grains_.size(), batch.grains()));
+  for (auto& grain : grains_) grain.computed = false;
+  exchanged_.clear();
   sample_gradients_.resize(batch.samples.size() * stride_);
 }
 
-GrainLoss NgramModel::compute_grain(const Batch& batch, uint64_t grain, unsigned) {
+void NgramModel::touch(const std::vector<uint32_t>& rows, uint32_t sample, GrainGradient& out) {
+  for (uint32_t r : rows) out.touched[(r * 0x85EBCA6Bu) >> 26].push_back({r, sample});
+}
+
+GrainLoss NgramModel::compute_grain(const Batch& batch, uint64_t grain, unsigned executor) {
   GrainGradient& out = grains_[grain];
   for (auto& list : out.touched) list.clear();
   out.output.assign(output_.size(), 0);
@@ -166,9 +172,11 @@ GrainLoss NgramModel::compute_grain(const Batch& batch, uint64_t grain, unsigned
         sums[j] += static_cast<int64_t>(std::nearbyintf(out.values[c] * out.hidden[j] * output_scale_));
       sums[options_.dim] += static_cast<int64_t>(std::nearbyintf(out.values[c] * output_scale_));
     }
-    for (uint32_t r : out.rows) out.touched[(r * 0x85EBCA6Bu) >> 26].push_back({r, number});
+    touch(out.rows, number, out);
     ++number;
   }
+  out.computed = true;
+  if (watch_ != nullptr) watch_->added(executor, 0);
   return result;
 }
 
@@ -203,11 +211,9 @@ void NgramModel::update_partition(unsigned partition, uint64_t grains, float lea
   }
 }
 
-void NgramModel::update_output(uint64_t grains, float learning_rate, float weight) {
+void NgramModel::update_output(float learning_rate, float weight) {
   for (size_t i = 0; i < output_.size(); ++i) {
-    int64_t sum = 0;
-    for (uint64_t g = 0; g < grains; ++g) sum += grains_[g].output[i];
-    const float gradient = static_cast<float>(static_cast<double>(sum) / output_scale_) / weight;
+    const float gradient = static_cast<float>(static_cast<double>(output_sums_[i]) / output_scale_) / weight;
     output_squares_[i] += gradient * gradient;
     if (output_squares_[i] > 0)
       output_[i] -= learning_rate * gradient / (std::sqrt(output_squares_[i]) + 1e-10f);
@@ -223,7 +229,7 @@ UpdateFacts NgramModel::update(const Batch& batch, double learning_rate, double 
   executors.run(partitions, [&](uint64_t partition, unsigned executor) {
     update_partition(static_cast<unsigned>(partition), grains, rate, unit, *sums_[executor]);
   });
-  update_output(grains, rate, static_cast<float>(weight));
+  update_output(rate, static_cast<float>(weight));
   return {};
 }
 

@@ -23,13 +23,21 @@ class NgramModel final : public Model, public Learner {
 
   void begin_step(const Batch& batch, unsigned executors) override;
   GrainLoss compute_grain(const Batch& batch, uint64_t grain, unsigned executor) override;
+  // Samples' gradients, and sums of the output layer, in one bucket; every worker then adds the samples'
+  // gradients up in the rows that they touch, which are many more.
+  size_t buckets() const override { return 1; }
+  void set_watch(BucketWatch* watch) override { watch_ = watch; }
+  std::span<int32_t> gather(const Batch& batch, size_t bucket) override;
+  std::span<uint32_t> maxima() override { return {}; }
+  uint64_t probe(const Batch& batch) override;
   // The scale of a step is a bound that its gradients cannot exceed, so no step is repeated.
-  bool finish_grains(const Batch&, Executors&) override { return true; }
+  bool finish_grains(const Batch& batch, Executors& executors) override;
   UpdateFacts update(const Batch& batch, double learning_rate, double weight, Executors& executors) override;
   const Model& model() const override { return *this; }
   std::vector<TensorView> state() const override;
   nlohmann::ordered_json state_numbers() const override { return nlohmann::ordered_json::object(); }
   void load_state(const SafetensorsReader& tensors, const nlohmann::json& numbers) override;
+  void state_changed(const nlohmann::json&) override {}
   uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const override;
 
   // The rows of a text: its words, then its n-grams of two words and more.
@@ -46,6 +54,7 @@ class NgramModel final : public Model, public Learner {
     std::vector<int64_t> output;  // classes x (dim + 1), the bias last
     std::vector<uint32_t> rows;   // scratch
     std::vector<float> hidden, values;
+    bool computed = false;  // by this worker
   };
   struct RowSums;
 
@@ -54,7 +63,9 @@ class NgramModel final : public Model, public Learner {
   void mean_of_rows(std::span<const uint32_t> rows, float* hidden) const;
   void output_layer(const float* hidden, std::span<float> logits) const;
   void update_partition(unsigned partition, uint64_t grains, float learning_rate, float unit, RowSums& sums);
-  void update_output(uint64_t grains, float learning_rate, float weight);
+  void update_output(float learning_rate, float weight);
+  void touch(const std::vector<uint32_t>& rows, uint32_t sample, GrainGradient& out);
+  void scatter(const Batch& batch, Executors& executors);
 
   NgramOptions options_;
   uint64_t max_length_, vocabulary_, rows_, stride_;
@@ -64,6 +75,9 @@ class NgramModel final : public Model, public Learner {
   std::vector<float> output_, output_squares_;  // classes x (dim + 1)
   std::vector<int32_t> sample_gradients_;       // of the step: samples x stride
   std::vector<GrainGradient> grains_;
+  std::vector<int64_t> output_sums_;  // of the step: all grains
+  std::vector<int32_t> exchanged_;    // what gather() gave out; empty: nothing
+  BucketWatch* watch_ = nullptr;
   std::vector<std::unique_ptr<RowSums>> sums_;  // one per executor
   float row_scale_ = 1, output_scale_ = 1;
 };

@@ -36,6 +36,12 @@ void ParameterStore::fill_uniform(size_t number, uint64_t seed, double width) {
     parameter.values[i] = static_cast<float>((static_cast<double>(random.at(i) >> 40) * 0x1p-23 - 1) * width);
 }
 
+std::vector<size_t> TensorModel::gradient_order() const {
+  std::vector<size_t> order;
+  for (size_t i = parameters().size(); i-- > 0;) order.push_back(i);
+  return order;
+}
+
 std::vector<TensorView> TensorModel::tensors() const {
   std::vector<TensorView> views;
   for (const auto& p : parameters()) {

@@ -79,8 +79,10 @@ void backward_moment(const RecurrentWeights& w, const PackedGrain& grain, size_t
   if (moment > 0) back_through_product(w, n, gates, cell + row * H, mask, cache);
 }
 
-void weight_gradients(const RecurrentWeights& w, const PackedGrain& grain, const ConstRows& input,
-                      const float* mask, RecurrentCache& cache, RecurrentGradients& gradients) {
+}  // namespace
+
+void recurrent_weight_gradients(const RecurrentWeights& w, const PackedGrain& grain, const ConstRows& input,
+                                const float* mask, RecurrentCache& cache, RecurrentGradients& gradients) {
   const size_t H = w.hidden, G = gates_of(w.cell) * H, T = grain.tokens();
   const float *gates = cache.gates.data(), *candidate = cache.cell.data();
   gradients.weight_ih.resize(G * w.input);
@@ -104,8 +106,6 @@ void weight_gradients(const RecurrentWeights& w, const PackedGrain& grain, const
   gradients.bias_ih.assign(sums.begin(), sums.begin() + static_cast<ptrdiff_t>(G));
   gradients.bias_hh.assign(sums.end() - static_cast<ptrdiff_t>(G), sums.end());
 }
-
-}  // namespace
 
 void RecurrentWeights::pack() {
   const size_t G = gates_of(cell) * hidden, own = cell == Cell::lstm ? G : 2 * hidden;
@@ -137,9 +137,9 @@ void recurrent_forward(const RecurrentWeights& w, const PackedGrain& grain, cons
   }
 }
 
-void recurrent_backward(const RecurrentWeights& w, const PackedGrain& grain, const ConstRows& input,
-                        const float* mask, const ConstRows& d_output, const MutableRows& d_input, Start start,
-                        RecurrentCache& cache, RecurrentGradients& gradients) {
+void recurrent_backward(const RecurrentWeights& w, const PackedGrain& grain, const float* mask,
+                        const ConstRows& d_output, const MutableRows& d_input, Start start,
+                        RecurrentCache& cache) {
   const size_t H = w.hidden, G = gates_of(w.cell) * H, N = grain.sequences();
   std::memset(cache.d_state.reserve(N * H), 0, N * H * sizeof(float));
   std::memset(cache.d_cell.reserve(N * H), 0, N * H * sizeof(float));
@@ -148,7 +148,6 @@ void recurrent_backward(const RecurrentWeights& w, const PackedGrain& grain, con
   for (size_t moment = grain.moments(); moment-- > 0;)
     backward_moment(w, grain, moment, mask, d_output, cache);
   multiply(grain.tokens(), {cache.gates.data(), G}, w.to_input, d_input, start);
-  weight_gradients(w, grain, input, mask, cache, gradients);
 }
 
 }  // namespace paceline

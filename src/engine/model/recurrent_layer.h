@@ -38,8 +38,13 @@ void recurrent_forward(const RecurrentWeights& weights, const PackedGrain& grain
 
 // d_output: gradient of the states, row by row of this direction. d_input: receives (Start::zero) or
 // gathers (Start::add) the gradient of the input.
-void recurrent_backward(const RecurrentWeights& weights, const PackedGrain& grain, const ConstRows& input,
-                        const float* mask, const ConstRows& d_output, const MutableRows& d_input, Start start,
-                        RecurrentCache& cache, RecurrentGradients& gradients);
+void recurrent_backward(const RecurrentWeights& weights, const PackedGrain& grain, const float* mask,
+                        const ConstRows& d_output, const MutableRows& d_input, Start start,
+                        RecurrentCache& cache);
+
+// After recurrent_backward: the gradients of the weights.
+void recurrent_weight_gradients(const RecurrentWeights& weights, const PackedGrain& grain,
+                                const ConstRows& input, const float* mask, RecurrentCache& cache,
+                                RecurrentGradients& gradients);
 
 }  // namespace paceline

@@ -43,6 +43,9 @@ class TensorModel : public Model {
   // numbers from (seed, step, grain) alone.
   virtual GrainLoss compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
                                   GradientSink& sink) const = 0;
+  // The parameters in the order in which compute_grain gives their gradients: the first can be exchanged
+  // while the others are still computed.
+  virtual std::vector<size_t> gradient_order() const;
   virtual uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const = 0;
   // The rows of an embedding that the batch can touch, repeats allowed.
   virtual void touched_rows(const Batch& batch, size_t parameter, std::vector<uint32_t>& ids) const = 0;

@@ -15,6 +15,7 @@ constexpr double headroom = 8;  // three bits
 constexpr uint32_t infinity_bits = 0x7F800000u;
 constexpr size_t chunk = 1 << 14;  // values, a task of one executor
 constexpr uint32_t none = UINT32_MAX;
+constexpr size_t bucket_values = 1 << 16;  // at least, of a bucket of dense tensors
 
 // Squares in eight fixed lanes, so that the order does not depend on the width of vectors.
 double sum_of_squares(const float* values, size_t count) {
@@ -39,6 +40,8 @@ struct ExactSum::Tensor {
   float scale = 1;
   std::vector<uint32_t> slot_of;  // row -> slot in this step, or none
   std::vector<uint32_t> touched;  // slot -> row
+  size_t bucket = 0;
+  int32_t* gathered = nullptr;  // all executors' sums in one place, once gather() has put them there
 };
 
 // Integers, or floats of the same size when the sum is not exact.
@@ -51,18 +54,20 @@ struct ExactSum::Part {
     int32_t* integers() { return reinterpret_cast<int32_t*>(values.data()); }
   };
   std::vector<Sums> sums;
+  std::vector<size_t> added;  // tensors of each bucket that the current grain has given
   std::unique_ptr<Sink> sink;
 };
 
 class ExactSum::Sink final : public GradientSink {
  public:
-  Sink(ExactSum& sum, Part& part) : sum_(sum), part_(part) {}
+  Sink(ExactSum& sum, Part& part, unsigned executor) : sum_(sum), part_(part), executor_(executor) {}
 
   void dense(size_t parameter, const float* gradient) override {
     const Tensor& tensor = sum_.tensors_[parameter];
     auto& sums = part_.sums[parameter];
     add(tensor, gradient, tensor.size, 0, sums.empty, sums);
     sums.empty = false;
+    tell(tensor);
   }
 
   void rows(size_t parameter, std::span<const uint32_t> ids, const float* gradients) override {
@@ -75,6 +80,7 @@ class ExactSum::Sink final : public GradientSink {
           sums);
       sums.present[slot] = 1;
     }
+    tell(tensor);
   }
 
  private:
@@ -85,8 +91,16 @@ class ExactSum::Sink final : public GradientSink {
                                  : add_float(gradient, count, sums.values.data() + at, first);
     sums.largest = std::max(sums.largest, largest);
   }
+  // Every grain gives every tensor once, so a full count is the end of the bucket in this grain.
+  void tell(const Tensor& tensor) {
+    if (sum_.watch_ == nullptr || ++part_.added[tensor.bucket] < sum_.buckets_[tensor.bucket].tensors.size())
+      return;
+    part_.added[tensor.bucket] = 0;
+    sum_.watch_->added(executor_, tensor.bucket);
+  }
   ExactSum& sum_;
   Part& part_;
+  unsigned executor_;
 };
 
 ExactSum::ExactSum(const TensorModel& model, bool exact) : model_(model), exact_(exact) {
@@ -99,6 +113,23 @@ ExactSum::ExactSum(const TensorModel& model, bool exact) : model_(model), exact_
     tensor.width = parameters[i].shape.back();
     if (tensor.rows) tensor.slot_of.assign(parameters[i].shape[0], none);
     tensors_.push_back(std::move(tensor));
+  }
+  make_buckets();
+}
+
+void ExactSum::make_buckets() {
+  bool open = false;
+  size_t values = 0;
+  for (size_t number : model_.gradient_order()) {
+    Tensor& tensor = tensors_[number];
+    if (!open || tensor.rows) {
+      buckets_.emplace_back();
+      values = 0;
+    }
+    tensor.bucket = buckets_.size() - 1;
+    buckets_.back().tensors.push_back(number);
+    values += tensor.size;
+    open = !tensor.rows && values < bucket_values;
   }
 }
 
@@ -128,16 +159,19 @@ int ExactSum::exponent_for(const Tensor& tensor) const {
 
 void ExactSum::begin(const Batch& batch, unsigned executors) {
   grains_ = batch.grains();
+  maxima_.clear();
   for (size_t i = 0; i < tensors_.size(); ++i) {
     Tensor& tensor = tensors_[i];
     if (tensor.rows) begin_rows(tensor, i, batch);
+    tensor.gathered = nullptr;
     tensor.exponent = exponent_for(tensor);
     tensor.scale = static_cast<float>(std::ldexp(1.0, tensor.exponent));
   }
   while (parts_.size() < executors) {
     parts_.push_back(std::make_unique<Part>());
     parts_.back()->sums.resize(tensors_.size());
-    parts_.back()->sink = std::make_unique<Sink>(*this, *parts_.back());
+    parts_.back()->added.resize(buckets_.size());
+    parts_.back()->sink = std::make_unique<Sink>(*this, *parts_.back(), parts_.size() - 1);
   }
   for (auto& part : parts_)
     for (size_t i = 0; i < tensors_.size(); ++i) {
@@ -151,12 +185,44 @@ void ExactSum::begin(const Batch& batch, unsigned executors) {
 
 GradientSink& ExactSum::sink(unsigned executor) { return *parts_[executor]->sink; }
 
+void ExactSum::gather_tensor(Tensor& tensor, int32_t* into) {
+  std::memset(into, 0, tensor.size * sizeof(int32_t));
+  for (auto& part : parts_) {
+    auto& from = part->sums[tensor.number];
+    if (!tensor.rows && !from.empty) add_integers(from.integers(), tensor.size, into);
+    for (size_t slot = 0; tensor.rows && slot < tensor.touched.size(); ++slot)
+      if (from.present[slot])
+        add_integers(from.integers() + slot * tensor.width, tensor.width, into + slot * tensor.width);
+  }
+  tensor.gathered = into;
+}
+
+std::span<int32_t> ExactSum::gather(size_t number) {
+  Bucket& bucket = buckets_[number];
+  size_t size = 0;
+  for (size_t t : bucket.tensors) size += tensors_[t].size;
+  auto* sums = reinterpret_cast<int32_t*>(bucket.sums.reserve(size));
+  size_t at = 0;
+  for (size_t t : bucket.tensors) {
+    gather_tensor(tensors_[t], sums + at);
+    at += tensors_[t].size;
+  }
+  return {sums, size};
+}
+
+std::span<uint32_t> ExactSum::maxima() {
+  maxima_.assign(tensors_.size(), 0);
+  for (const auto& part : parts_)
+    for (size_t i = 0; i < tensors_.size(); ++i) maxima_[i] = std::max(maxima_[i], part->sums[i].largest);
+  return maxima_;
+}
+
 bool ExactSum::finish(uint64_t step) {
+  if (maxima_.empty()) maxima();
   const double limit = std::floor(2147483647.0 / static_cast<double>(grains_));
   bool good = true;
   for (auto& tensor : tensors_) {
-    uint32_t bits = 0;
-    for (const auto& part : parts_) bits = std::max(bits, part->sums[tensor.number].largest);
+    const uint32_t bits = maxima_[tensor.number];
     if (bits >= infinity_bits)
       work_error("step {}: the gradient of {} is not a finite number", step + 1,
                  model_.parameters()[tensor.number].name);
@@ -168,16 +234,19 @@ bool ExactSum::finish(uint64_t step) {
     }
   }
   if (!good && exact_) return false;
-  for (auto& tensor : tensors_) {
-    uint32_t bits = 0;
-    for (const auto& part : parts_) bits = std::max(bits, part->sums[tensor.number].largest);
-    tensor.largest = std::max(tensor.largest * decay, static_cast<double>(std::bit_cast<float>(bits)));
-  }
+  for (auto& tensor : tensors_)
+    tensor.largest =
+        std::max(tensor.largest * decay, static_cast<double>(std::bit_cast<float>(maxima_[tensor.number])));
   return true;
 }
 
 // One range of a dense tensor: all executors' sums into the first one's, as floats.
 double ExactSum::combine_chunk(Tensor& tensor, size_t first, size_t count, float unit) {
+  if (tensor.gathered != nullptr) {
+    float* values = reinterpret_cast<float*>(tensor.gathered) + first;
+    to_float(tensor.gathered + first, count, unit, values);
+    return sum_of_squares(values, count);
+  }
   auto& into = parts_[0]->sums[tensor.number];
   float* values = into.values.data() + first;
   int32_t* integers = into.integers() + first;
@@ -198,8 +267,9 @@ double ExactSum::combine_chunk(Tensor& tensor, size_t first, size_t count, float
 }
 
 double ExactSum::combine_rows(Tensor& tensor, size_t first, size_t count, float unit) {
-  auto& into = parts_[0]->sums[tensor.number];
   const size_t width = tensor.width;
+  if (tensor.gathered != nullptr) return combine_chunk(tensor, first * width, count * width, unit);
+  auto& into = parts_[0]->sums[tensor.number];
   for (size_t slot = first; slot < first + count; ++slot) {
     float* values = into.values.data() + slot * width;
     int32_t* integers = into.integers() + slot * width;
@@ -244,7 +314,11 @@ double ExactSum::combine(double factor, Executors& executors) {
   return sum;
 }
 
-const float* ExactSum::gradient(size_t parameter) const { return parts_[0]->sums[parameter].values.data(); }
+const float* ExactSum::gradient(size_t parameter) const {
+  const int32_t* gathered = tensors_[parameter].gathered;
+  return gathered != nullptr ? reinterpret_cast<const float*>(gathered)
+                             : parts_[0]->sums[parameter].values.data();
+}
 
 std::span<const uint32_t> ExactSum::rows_of(size_t parameter) const { return tensors_[parameter].touched; }
 

@@ -19,8 +19,18 @@ class ExactSum {
   void begin(const Batch& batch, unsigned executors);
   // Where an executor's grains go.
   GradientSink& sink(unsigned executor);
-  // After the grains: false when the attempt has to be repeated with other scales. Throws WorkError that
-  // names step and tensor when a gradient is not finite.
+
+  // Gradients that are exchanged together, of about a quarter of a megabyte or more: neighbours in the
+  // model's gradient order; an embedding is one of its own.
+  size_t buckets() const { return buckets_.size(); }
+  void set_watch(BucketWatch* watch) { watch_ = watch; }
+  // The executors' sums of a bucket in one place, which combine() then starts from.
+  std::span<int32_t> gather(size_t bucket);
+  // Bits of the largest |gradient| of each tensor, from all executors.
+  std::span<uint32_t> maxima();
+
+  // After the grains; with several workers after their maxima were exchanged: false when the attempt has to
+  // be repeated with other scales. Throws WorkError that names step and tensor when a gradient is not finite.
   bool finish(uint64_t step);
 
   // Adds up the executors' sums and gives gradients times `factor`, in place, in parallel. Returns the
@@ -39,7 +49,13 @@ class ExactSum {
  private:
   class Sink;
   struct Tensor;
+  struct Bucket {
+    std::vector<size_t> tensors;
+    AlignedFloats sums;  // of dense tensors one after another, or of an embedding's touched rows
+  };
+  void make_buckets();
   struct Part;  // one executor's sums
+  void gather_tensor(Tensor& tensor, int32_t* into);
   void begin_rows(Tensor& tensor, size_t number, const Batch& batch);
   int exponent_for(const Tensor& tensor) const;
   double combine_chunk(Tensor& tensor, size_t first, size_t count, float unit);
@@ -50,6 +66,9 @@ class ExactSum {
   uint64_t grains_ = 1;
   std::vector<Tensor> tensors_;
   std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<Bucket> buckets_;
+  std::vector<uint32_t> maxima_;
+  BucketWatch* watch_ = nullptr;
   std::vector<uint32_t> ids_;
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "engine/kernels/gradient_loops.h"
 #include "engine/model/ngram.h"
 #include "engine/model/word_vectors.h"
@@ -25,6 +26,37 @@ GrainLoss TensorLearner::compute_grain(const Batch& batch, uint64_t grain, unsig
   auto& workspace = workspaces_[executor];
   if (!workspace) workspace = model_->make_workspace();
   return model_->compute_grain(batch, grain, *workspace, sum_.sink(executor));
+}
+
+namespace {
+
+// Folds gradients into one number instead of adding them.
+class HashSink final : public GradientSink {
+ public:
+  explicit HashSink(std::span<const Parameter> parameters) : parameters_(parameters) {}
+  void dense(size_t parameter, const float* gradient) override {
+    fold(gradient, parameters_[parameter].size());
+  }
+  void rows(size_t parameter, std::span<const uint32_t> ids, const float* gradients) override {
+    fold(gradients, ids.size() * parameters_[parameter].shape[1]);
+  }
+  uint64_t hash() const { return hash_; }
+
+ private:
+  void fold(const float* values, size_t count) {
+    hash_ = hash64({reinterpret_cast<const char*>(values), count * sizeof(float)}, hash_);
+  }
+  std::span<const Parameter> parameters_;
+  uint64_t hash_ = 0;
+};
+
+}  // namespace
+
+uint64_t TensorLearner::probe(const Batch& batch) {
+  HashSink sink(model_->parameters());
+  const auto workspace = model_->make_workspace();
+  model_->compute_grain(batch, 0, *workspace, sink);
+  return sink.hash();
 }
 
 bool TensorLearner::finish_grains(const Batch& batch, Executors&) { return sum_.finish(batch.step); }
@@ -87,6 +119,10 @@ nlohmann::ordered_json TensorLearner::state_numbers() const {
 void TensorLearner::load_state(const SafetensorsReader& tensors, const nlohmann::json& numbers) {
   for (const TensorView& view : state())
     tensors.read(view.name, view.shape, const_cast<float*>(view.values), view.row_floats, view.stride);
+  state_changed(numbers);
+}
+
+void TensorLearner::state_changed(const nlohmann::json& numbers) {
   optimizer_.load_numbers(numbers.at("optimizer"));
   sum_.load_scales(numbers.at("scales"));
   model_->weights_changed();

@@ -13,6 +13,11 @@ class TensorLearner final : public Learner {
   TensorLearner(const TrainOptions& options, const Task& task);
   void begin_step(const Batch& batch, unsigned executors) override;
   GrainLoss compute_grain(const Batch& batch, uint64_t grain, unsigned executor) override;
+  size_t buckets() const override { return sum_.buckets(); }
+  void set_watch(BucketWatch* watch) override { sum_.set_watch(watch); }
+  std::span<int32_t> gather(const Batch&, size_t bucket) override { return sum_.gather(bucket); }
+  std::span<uint32_t> maxima() override { return sum_.maxima(); }
+  uint64_t probe(const Batch& batch) override;
   bool finish_grains(const Batch& batch, Executors& executors) override;
   UpdateFacts update(const Batch& batch, double learning_rate, double weight, Executors& executors) override;
   const Model& model() const override { return averaged_ ? *averaged_ : *model_; }
@@ -20,6 +25,7 @@ class TensorLearner final : public Learner {
   std::vector<TensorView> state() const override;
   nlohmann::ordered_json state_numbers() const override;
   void load_state(const SafetensorsReader& tensors, const nlohmann::json& numbers) override;
+  void state_changed(const nlohmann::json& numbers) override;
   uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const override;
   // After the weights were set from outside.
   void weights_changed();

@@ -11,13 +11,14 @@ constexpr std::chrono::minutes save_interval{5};
 
 }  // namespace
 
-Keeper::Keeper(Run& run, Record& record)
-    : run_(run), record_(record), writer_(run.folder->checkpoints(), run.options.keep) {
+Keeper::Keeper(Run& run, Record& record) : run_(run), record_(record) {
+  if (run.folder) writer_.emplace(run.folder->checkpoints(), run.options.keep);
   if (run.resumed_from && run.position.step > 0) saved_step_ = run.position.step;
 }
 
 bool Keeper::keep_model() {
   Position& at = run_.position;
+  if (!writer_) return true;
   try {
     save_model(run_.learner->model(), run_.task, fs::path(run_.options.data) / run_.data.tokenizer.vocabulary,
                run_.folder->model());
@@ -39,13 +40,20 @@ bool Keeper::keep_model() {
   return false;
 }
 
+void Keeper::note_kept_elsewhere() {
+  if (writer_) return;
+  run_.position.model_hash = "kept by rank 0";
+  run_.position.best_step = run_.position.step;
+}
+
 void Keeper::save(const std::vector<std::string>& best_for) {
-  writer_.save(run_.position.step, run_state(run_), run_.learner->state(), best_for);
+  writer_->save(run_.position.step, run_state(run_), run_.learner->state(), best_for);
   saved_at_ = Clock::now();
   saved_step_ = run_.position.step;
 }
 
 bool Keeper::save_if_due(bool evaluated, const std::vector<std::string>& best_for) {
+  if (!writer_) return false;
   const uint64_t every = run_.options.save_every, step = run_.position.step;
   const bool due = every > 0 ? step % every == 0 : evaluated || Clock::now() - saved_at_ >= save_interval;
   if (!due && best_for.empty() && step < run_.options.steps) return false;
@@ -54,15 +62,17 @@ bool Keeper::save_if_due(bool evaluated, const std::vector<std::string>& best_fo
 }
 
 std::string Keeper::save_now() {
+  if (!writer_) return {};
   if (run_.position.step == 0) return "no step was finished";
   if (saved_step_ != run_.position.step) save({});
-  writer_.wait();
+  writer_->wait();
   collect_reports();
   return failed_step_ == run_.position.step ? failure_ : "";
 }
 
 void Keeper::collect_reports() {
-  for (const auto& report : writer_.take_reports()) {
+  if (!writer_) return;
+  for (const auto& report : writer_->take_reports()) {
     record_.checkpoint(report);
     if (report.failure.empty()) continue;
     failed_step_ = report.step;
@@ -71,7 +81,8 @@ void Keeper::collect_reports() {
 }
 
 fs::path Keeper::good_checkpoint(uint64_t step) {
-  writer_.wait();
+  if (!writer_) return {};
+  writer_->wait();
   fs::path found;
   for (const auto& info : list_checkpoints(run_.folder->checkpoints()))
     if (info.step <= step) found = info.folder;

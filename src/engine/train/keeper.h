@@ -7,6 +7,7 @@
 
 namespace paceline {
 
+// On rank 0; on the other workers it does nothing, and says that all went well.
 class Keeper {
  public:
   Keeper(Run& run, Record& record);
@@ -14,6 +15,8 @@ class Keeper {
   // Replaces RUN/model by the learner's model. False: it failed (a full disk); that is told, and the
   // model that was there stays.
   bool keep_model();
+  // On the other workers, when rank 0 has kept it.
+  void note_kept_elsewhere();
   // Why RUN/model is not the best model; empty when it is.
   const std::string& unsaved_model() const { return unsaved_; }
 
@@ -32,7 +35,7 @@ class Keeper {
   void save(const std::vector<std::string>& best_for);
   Run& run_;
   Record& record_;
-  CheckpointWriter writer_;
+  std::optional<CheckpointWriter> writer_;  // rank 0 alone
   Clock::time_point saved_at_ = Clock::now();
   std::optional<uint64_t> saved_step_;
   uint64_t failed_step_ = 0;

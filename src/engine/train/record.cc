@@ -9,9 +9,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr uint64_t recorded_steps = 10000;
+constexpr uint64_t first_timelines = 20, timeline_every = 100;  // steps
 
 Json run_fields(const Run& run) {
-  Json fields = {{"command", "train"}};
+  Json fields = {{"command", "train"}, {"workers", run.workers.size()}};
   if (run.resumed_from) fields["resumed_from"] = *run.resumed_from;
   return fields;
 }
@@ -25,11 +26,10 @@ uint64_t samples_of(const Run& run, uint64_t steps) {
 }  // namespace
 
 Record::Record(const Run& run, Progress& progress)
-    : run_(run),
-      progress_(progress),
-      events_(run.folder->path() / "events.jsonl", run_fields(run),
-              run.resumed_from ? EventLog::Open::append : EventLog::Open::create),
-      log_(run.folder->path() / "log.txt") {
+    : run_(run), progress_(progress), log_(run.folder ? run.folder->path() / "log.txt" : "/dev/null") {
+  if (run.folder)
+    events_.emplace(run.folder->path() / "events.jsonl", run_fields(run),
+                    run.resumed_from ? EventLog::Open::append : EventLog::Open::create);
   progress_.begin("training", samples_of(run, run.options.steps), "samples");
   progress_.skip(run.position.samples);
   begin();
@@ -49,16 +49,25 @@ void Record::begin() {
                                  {"vocabulary", run_.data.tokenizer.vocabulary_size}};
   if (!options.lstm.word_vectors.empty()) data["word_vectors"] = file_checksum(options.lstm.word_vectors);
   add("data", data);
-  add("worker", {{"rank", 0}, {"executors", run_.executors->count()}, {"device", "cpu"}});
-  log_.info("paceline {}: {} on {} ({} rows), {} steps of {} samples, {} executors", PACELINE_VERSION,
-            options.model, options.data, split.rows, options.steps, options.batch_size,
-            run_.executors->count());
+  unsigned executors = 0;
+  for (size_t rank = 0; rank < run_.workers.size(); ++rank) {
+    const WorkerFacts& worker = run_.workers[rank];
+    executors += worker.executors;
+    Json fields = {{"rank", rank}, {"executors", worker.executors}, {"device", options.device}};
+    fields.update({{"host", worker.host}, {"kernels", worker.kernels}});
+    if (run_.workers.size() > 1) fields["class"] = fmt::format("{:016x}", worker.probe);
+    add("worker", fields);
+  }
+  log_.info("paceline {}: {} on {} ({} rows), {} steps of {} samples, {} workers, {} executors",
+            PACELINE_VERSION, options.model, options.data, split.rows, options.steps, options.batch_size,
+            run_.workers.size(), executors);
   if (run_.resumed_from) log_.info("resumed at step {}", *run_.resumed_from);
 }
 
 void Record::add(std::string_view kind, const Json& fields) {
+  if (!events_) return;
   try {
-    events_.add(kind, fields);
+    events_->add(kind, fields);
     if (lost_ == 0) return;
     const uint64_t lost = std::exchange(lost_, 0);
     fault("events_lost", run_.position.step, fmt::format("{} events could not be written", lost));
@@ -72,19 +81,43 @@ bool Record::is_recorded(uint64_t step) const {
   return (step - 1) % every == 0 || step == run_.options.steps;
 }
 
-void Record::step(const StepFacts& facts, const Json& seconds) {
+void Record::step(const StepFacts& facts, const StepSeconds& seconds) {
   const Position& at = run_.position;
   smooth_loss_ = smooth_loss_ == 0 ? facts.loss : smooth_loss_ + 0.05 * (facts.loss - smooth_loss_);
   progress_.update(at.samples, fmt::format("step {} of {}  loss {:.4f}  padding 0 %", at.step,
                                            run_.options.steps, smooth_loss_));
+  add_held_step();
   if (!is_recorded(at.step)) return;
   Json fields = {{"step", at.step},          {"epoch", facts.epoch},
                  {"loss", facts.loss},       {"learning_rate", facts.learning_rate},
                  {"samples", facts.samples}, {"tokens", facts.tokens},
-                 {"padding", 0.0},           {"seconds", seconds}};
+                 {"padding", 0.0},           {"seconds", seconds.to_json()}};
   if (facts.gradient_norm > 0) fields["gradient_norm"] = facts.gradient_norm;
   fields["attempts"] = facts.attempts;
-  add("step", fields);
+  if (run_.workers.size() == 1) return add("step", fields);
+  for (size_t rank = 0; rank < facts.workers.size(); ++rank)
+    fields["workers"].push_back(
+        {{"rank", rank}, {"grains", facts.workers[rank].grains}, {"tokens", facts.workers[rank].tokens}});
+  held_step_ = std::move(fields);
+  if (at.step <= first_timelines || at.step % timeline_every == 0) add_timeline(facts);
+}
+
+void Record::workers_of_step(const std::vector<StepSeconds>& seconds) {
+  if (held_step_.is_null()) return;
+  for (size_t rank = 0; rank < seconds.size(); ++rank)
+    held_step_["workers"][rank]["seconds"] = seconds[rank].to_json();
+  add_held_step();
+}
+
+void Record::add_held_step() {
+  if (!held_step_.is_null()) add("step", std::exchange(held_step_, {}));
+}
+
+void Record::add_timeline(const StepFacts& facts) {
+  Json grains;
+  for (const GrainTrace& grain : facts.grains)
+    grains.push_back({grain.worker, grain.executor, grain.begin, grain.end});
+  add("timeline", {{"step", run_.position.step}, {"grains", grains}});
 }
 
 void Record::evaluation(const Scores& scores, const std::vector<std::string>& best_for, double seconds) {
@@ -144,6 +177,7 @@ void Record::say(const std::string& sentence) {
 void Record::end_done(double seconds, const std::string& status, const std::string& reason) {
   const Position& at = run_.position;
   progress_.end();
+  add_held_step();
   log_.info("{}: {} steps, {} samples in {:.1f} s, model {}{}{}", status, at.step, at.samples, seconds,
             at.model_hash, reason.empty() ? "" : ": ", reason);
   Json fields = {{"status", status}, {"step", at.step}};
@@ -154,6 +188,7 @@ void Record::end_done(double seconds, const std::string& status, const std::stri
 }
 
 void Record::end_early(const char* status, const std::string& reason) {
+  add_held_step();
   log_.error("step {}: {}", run_.position.step, reason);
   add("end", {{"status", status}, {"step", run_.position.step}, {"reason", reason}});
 }

@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/train/run.h"
+#include "engine/train/teamwork.h"
 
 namespace paceline {
 
@@ -12,15 +13,20 @@ namespace paceline {
 struct StepFacts {
   uint64_t epoch = 0, samples = 0, tokens = 0, attempts = 1;
   double loss = 0, learning_rate = 0, gradient_norm = 0;
+  std::vector<GrainTrace> grains;  // who computed which, and when
+  std::vector<WorkerStep> workers;
 };
 
 // A disk that is full does not end a run: what cannot be written is counted and told. One thread calls it.
+// Workers other than rank 0 record nothing.
 class Record {
  public:
   // Writes what the run is; a resumed run's record is continued.
   Record(const Run& run, Progress& progress);
 
-  void step(const StepFacts& facts, const nlohmann::ordered_json& seconds);
+  void step(const StepFacts& facts, const StepSeconds& seconds);
+  // Where every worker's time went in the step recorded last, whose event is written only then.
+  void workers_of_step(const std::vector<StepSeconds>& seconds);
   void evaluation(const Scores& scores, const std::vector<std::string>& best_for, double seconds);
   void model();
   void resources();
@@ -34,11 +40,14 @@ class Record {
  private:
   void begin();
   void add(std::string_view kind, const nlohmann::ordered_json& fields);
+  void add_timeline(const StepFacts& facts);
+  void add_held_step();
   bool is_recorded(uint64_t step) const;
   const Run& run_;
   Progress& progress_;
-  EventLog events_;
+  std::optional<EventLog> events_;
   RunLog log_;
+  nlohmann::ordered_json held_step_;  // an event that waits for the other workers' times
   uint64_t lost_ = 0;
   double smooth_loss_ = 0;
 };

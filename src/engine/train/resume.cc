@@ -1,5 +1,4 @@
 #include "engine/train/resume.h"
-#include "engine/kernels/gemm.h"
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -35,27 +34,15 @@ void check_origin(const Run& run, const OpenCheckpoint& checkpoint) {
   if (!changed.empty()) input_error("{}: a checkpoint of another run: {}; remove it", name, changed);
 }
 
-void load_position(const nlohmann::json& state, Position& position) {
-  state.at("step").get_to(position.step);
-  state.at("samples").get_to(position.samples);
-  state.at("tokens").get_to(position.tokens);
-  state.at("evaluated_step").get_to(position.evaluated_step);
-  state.at("loss").get_to(position.loss);
-  state.at("best").at("step").get_to(position.best_step);
-  state.at("best").at("model").get_to(position.model_hash);
-}
-
 void load(Run& run, const OpenCheckpoint& checkpoint) {
   try {
     check_origin(run, checkpoint);
-    load_position(checkpoint.state, run.position);
+    load_position(checkpoint.state, run);
     const std::string before = checkpoint.state.at("kernels");
     if (before != kernel_target() && !(fused_multiply_add(before) && fused_multiply_add()))
       run.remarks.push_back(
           fmt::format("the run was computed with {} so far and goes on with {}: its bits will be neither's",
                       before, kernel_target()));
-    run.stopping.load(checkpoint.state.at("stopping"));
-    run.divergence.load(checkpoint.state.at("divergence"));
     run.learner->load_state(checkpoint.tensors, checkpoint.state.at("learner"));
   } catch (const InputError&) {
     throw;
@@ -91,6 +78,19 @@ bool restore_model(Run& run) {
 }
 
 }  // namespace
+
+void load_position(const nlohmann::json& state, Run& run) {
+  Position& position = run.position;
+  state.at("step").get_to(position.step);
+  state.at("samples").get_to(position.samples);
+  state.at("tokens").get_to(position.tokens);
+  state.at("evaluated_step").get_to(position.evaluated_step);
+  state.at("loss").get_to(position.loss);
+  state.at("best").at("step").get_to(position.best_step);
+  state.at("best").at("model").get_to(position.model_hash);
+  run.stopping.load(state.at("stopping"));
+  run.divergence.load(state.at("divergence"));
+}
 
 void check_same_bits(const TrainOptions& now, const TrainOptions& before, const fs::path& run) {
   const std::string changed = differences(config_json(before), config_json(now));

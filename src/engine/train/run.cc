@@ -4,10 +4,13 @@
 #include "base/hash.h"
 #include "base/machine/limits.h"
 #include "data/text/vocabulary.h"
+#include "engine/kernels/gemm.h"
 #include "engine/optim/learner.h"
+#include "engine/train/agreement.h"
 #include "engine/train/class_weights.h"
 #include "engine/train/grain_memory.h"
 #include "engine/train/resume.h"
+#include "engine/train/share.h"
 
 namespace paceline {
 namespace {
@@ -21,7 +24,9 @@ void check_vocabulary(const fs::path& file, const TokenizerInfo& tokenizer) {
                 file.string());
 }
 
-void check_options(const TrainOptions& options) {
+void check_options(const TrainOptions& options, unsigned workers) {
+  if (workers > 1 && options.sum != "exact")
+    input_error("--sum {}: several workers need the exact sum; leave it out, or train with one", options.sum);
   if (options.batch_size < options.grain_size)
     input_error("--batch-size {} is smaller than --grain-size {}; make the grain smaller", options.batch_size,
                 options.grain_size);
@@ -60,12 +65,12 @@ StoppingRule stopping_rule(const TrainOptions& options) {
 }
 
 // What follows from options and data, without any state.
-void open_parts(Run& run) {
+void open_parts(Run& run, unsigned workers_here) {
   TrainOptions& options = run.options;
   const SplitInfo& split = run.data.split("train", options.data);
   run.task = {run.data.labels, run.data.classes, run.data.tokenizer,
               class_weights(options.class_weights, run.data, split)};
-  const auto wanted = static_cast<unsigned>(options.executors);
+  const auto wanted = options.device == "cuda" ? 1 : static_cast<unsigned>(options.executors);
   run.executors = std::make_unique<Executors>(wanted > 0 ? wanted : usable_cores());
   run.batches = std::make_unique<Batches>(
       SplitReader(options.data, run.data, "train"), split, run.data.classes.size(),
@@ -81,7 +86,7 @@ void open_parts(Run& run) {
   const uint64_t longest =
       options.max_length > 0 ? std::min(options.max_length, split.longest) : split.longest;
   check_grain_memory(
-      options, longest, run.executors->count(), usable_memory(),
+      options, longest, run.executors->count(), usable_memory() / workers_here,
       [&](uint64_t tokens, uint64_t samples) { return run.learner->grain_bytes(tokens, samples); });
 }
 
@@ -98,28 +103,104 @@ bool Run::evaluation_is_due() const {
   return position.step % every == 0 || position.step >= options.steps;
 }
 
-bool Run::is_complete() const {
-  std::error_code ignored;
-  return has_ended() && !evaluation_is_due() && fs::exists(folder->weights(), ignored);
+namespace {
+
+// "1:0.4" for this worker: 0.4.
+double slowed_speed(const std::vector<std::string>& slow, const Exchange& exchange) {
+  double speed = 1;
+  for (const auto& text : slow) {
+    unsigned rank = 0;
+    double share = 0;
+    char rest = 0;
+    if (std::sscanf(text.c_str(), "%u:%lf%c", &rank, &share, &rest) != 2 || !(share >= 0.01 && share <= 1))
+      input_error("--slow {}: not a worker and a share between 0.01 and 1, as in 1:0.4", text);
+    if (rank >= exchange.size())
+      input_error("--slow {}: there are {} workers, counted from 0", text, exchange.size());
+    if (rank == exchange.rank()) speed = share;
+  }
+  return speed;
 }
 
-Run open_run(const TrainOptions& options) {
-  Run run;
-  run.options = options;
-  if (options.resume) {
+// What each worker can find out on its own.
+void open_here(Run& run, const Exchange& exchange) {
+  const TrainOptions& options = run.options;
+  if (options.portable_bits) use_portable_kernels();
+  if (options.resume && exchange.rank() == 0) {
     check_same_bits(options, read_run_options(options.out), options.out);
     run.folder = std::make_unique<RunFolder>(RunFolder::open(options.out));
   }
-  check_options(options);
+  check_options(options, exchange.size());
+  run.speed = slowed_speed(options.slow, exchange);
   run.data = read_dataset_info(options.data);
   check_task(options, run.data);
-  open_parts(run);
-  if (options.resume) load_newest_checkpoint(run);
-  run.batches->at(run.position.step);  // a damaged shard is found before anything is written
-  if (options.resume)
-    write_file_atomically(run.folder->path() / "config.yaml", config_yaml(run.options));
+  open_parts(run, exchange.local_size());
+}
+
+bool is_complete(const Run& run) {
+  std::error_code ignored;
+  return run.resumed_from && run.has_ended() && !run.evaluation_is_due() &&
+         fs::exists(run.folder->weights(), ignored);
+}
+
+// Whether all workers compute the same bits.
+void compare_kernels(Run& run, Exchange& exchange) {
+  if (exchange.size() == 1) return;
+  const Batch& batch = run.batches->at(run.position.step);
+  std::vector<int32_t> probes(2 * exchange.size(), 0);
+  const uint64_t probe = run.learner->probe(batch);
+  probes[2 * exchange.rank()] = static_cast<int32_t>(static_cast<uint32_t>(probe));
+  probes[2 * exchange.rank() + 1] = static_cast<int32_t>(static_cast<uint32_t>(probe >> 32));
+  exchange.wait(exchange.start_sum(probes));
+  for (unsigned w = 0; w < exchange.size(); ++w)
+    run.workers[w].probe = static_cast<uint64_t>(static_cast<uint32_t>(probes[2 * w + 1])) << 32 |
+                           static_cast<uint32_t>(probes[2 * w]);
+  const std::string remark =
+      remark_on_kernels(run.workers, !run.options.portable_bits && run.options.lstm.kernels == "fused");
+  if (!remark.empty()) run.remarks.push_back(remark);
+}
+
+void open_folder(Run& run) {
+  const std::string config = config_yaml(run.options);
+  if (run.folder)
+    write_file_atomically(run.folder->path() / "config.yaml", config);
   else
-    run.folder = std::make_unique<RunFolder>(RunFolder::make(options.out, config_yaml(run.options)));
+    run.folder = std::make_unique<RunFolder>(RunFolder::make(run.options.out, config));
+}
+
+void open_crew(Run& run, Exchange& exchange) {
+  CrewOptions options;
+  options.pace.policy = run.options.pace;
+  options.pace.interval = run.options.pace_interval;
+  options.port = static_cast<uint16_t>(run.options.port);
+  for (const auto& worker : run.workers) {
+    options.pace.executors.push_back(worker.executors);
+    options.hosts.push_back(worker.host);
+  }
+  run.crew = std::make_unique<Crew>(exchange, options);
+}
+
+}  // namespace
+
+Run open_run(const TrainOptions& options, Exchange& exchange) {
+  Run run;
+  const bool first = exchange.rank() == 0;
+  run.options = share_options(options, exchange);
+  do_together(exchange, [&] { open_here(run, exchange); });
+  run.workers = exchange_facts(exchange, run);
+  do_together(exchange, [&] {
+    if (options.resume && first) load_newest_checkpoint(run);
+  });
+  share_state(run, exchange);
+  run.was_complete = first && is_complete(run);
+  exchange.broadcast(std::as_writable_bytes(std::span(&run.was_complete, 1)));
+  if (run.was_complete) return run;
+  // A damaged shard is found before anything is written.
+  do_together(exchange, [&] { run.batches->at(run.position.step); });
+  compare_kernels(run, exchange);
+  open_crew(run, exchange);
+  do_together(exchange, [&] {
+    if (first) open_folder(run);
+  });
   return run;
 }
 

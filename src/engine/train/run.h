@@ -2,6 +2,7 @@
 #pragma once
 #include "base/executors.h"
 #include "engine/model/learner.h"
+#include "engine/pace/crew.h"
 #include "engine/train/divergence.h"
 #include "engine/train/run_folder.h"
 #include "engine/train/schedule.h"
@@ -19,6 +20,12 @@ struct Position {
   bool model_unsaved = false;                  // a better one was found, and could not be saved
 };
 
+struct WorkerFacts {
+  std::string host, kernels;
+  unsigned executors = 1;
+  uint64_t probe = 0;  // hash of a grain's gradient: the kernel class
+};
+
 struct Run {
   TrainOptions options;  // steps resolved
   DatasetInfo data;
@@ -31,7 +38,10 @@ struct Run {
   std::unique_ptr<Executors> executors;
   std::unique_ptr<Learner> learner;
   std::unique_ptr<Batches> batches;
-  std::unique_ptr<RunFolder> folder;
+  std::unique_ptr<RunFolder> folder;  // rank 0 alone has it
+  std::vector<WorkerFacts> workers;
+  std::unique_ptr<Crew> crew;
+  double speed = 1;  // share of its speed that this worker uses (--slow)
   std::optional<uint64_t> resumed_from;
   std::vector<std::string> remarks;  // what the user should know about the resumption
 
@@ -39,12 +49,12 @@ struct Run {
   bool has_valid() const;
   bool evaluation_is_due() const;  // at this position, and not yet made
   bool has_ended() const { return position.step >= options.steps || stopping.should_stop(); }
-  // Nothing is left to do, and the model is there.
-  bool is_complete() const;
+  // Nothing is left to do, and the model is there: as rank 0 found it at the start.
+  bool was_complete = false;
 };
 
-// Checks everything before the folder is made or changed. Throws InputError.
-Run open_run(const TrainOptions& options);
+// Checks everything on every worker before the folder is made or changed. Throws InputError.
+Run open_run(const TrainOptions& options, Exchange& exchange);
 
 // The recorded options, key by key.
 nlohmann::ordered_json config_json(const TrainOptions& options);

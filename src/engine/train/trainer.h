@@ -6,6 +6,6 @@
 namespace paceline {
 
 // Everything is checked before the run's folder is made. Throws InputError or WorkError.
-TrainResult train(const TrainOptions& options, Progress& progress);
+TrainResult train(const TrainOptions& options, Exchange& exchange, Progress& progress);
 
 }  // namespace paceline

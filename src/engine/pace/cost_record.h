@@ -1,0 +1,29 @@
+// What one worker's tokens have cost lately.
+#pragma once
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+namespace paceline {
+
+// Costs (seconds per token) since the last change of speed, as far as a window reaches. Without functions of
+// the C library, whose last bit differs between machines: all workers must come to the same shares.
+class CostRecord {
+ public:
+  void add(double cost);
+  // Whether a change of speed made it forget what was before, a few costs ago at most.
+  bool has_jumped() const { return has_jumped_ && costs_.size() <= 4; }
+  // 0: nothing known.
+  double cost() const { return cost_; }
+  // How far cost() may be off, relative to it: the noise from step to step over the root of their number.
+  double uncertainty() const;
+
+ private:
+  double noise() const;
+  void forget(const std::vector<double>& all_but);
+  std::deque<double> costs_;
+  double cost_ = 0, noise_before_ = 0.05;  // before the last change of speed
+  bool has_jumped_ = false;
+};
+
+}  // namespace paceline

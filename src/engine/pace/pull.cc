@@ -1,0 +1,137 @@
+// pull: the next grain to whoever is free, so that a step is balanced to within a grain without prediction;
+// and none to an executor that would end it only after the others could have ended all that is left.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "engine/pace/executor_speed.h"
+#include "engine/pace/shares.h"
+
+namespace paceline {
+namespace {
+
+// Trying a slow executor again may cost this part of the time that has passed since the last try.
+constexpr double part_for_trials = 0.01;
+
+double tokens_of_grain(const Work& work) {
+  return work.tokens == 0 || work.grains == 0
+             ? 1.0
+             : static_cast<double>(work.tokens) / static_cast<double>(work.grains);
+}
+
+enum class Doing { not_yet_asked, computing, told_none };
+
+struct ExecutorInWork {
+  Doing doing = Doing::not_yet_asked;
+  double since = 0;
+};
+
+struct PulledWork {
+  uint32_t next = 0, grains = 0;
+  std::vector<ExecutorInWork> executors;  // of all workers, one after another
+};
+
+// When another executor could begin a grain, and how long it takes for one.
+struct Helper {
+  double free, seconds;
+};
+
+class Pull : public Pace {
+ public:
+  explicit Pull(const std::vector<unsigned>& executors) : works_(executors) {
+    for (unsigned count : executors) {
+      first_.push_back(speeds_.size());
+      speeds_.resize(speeds_.size() + count);
+    }
+  }
+
+  bool is_shared() const override { return true; }
+  void add(const Work&, uint64_t, std::span<const WorkerStep>) override {}
+
+  Deal next(const Claim& claim, double now) override {
+    PulledWork* work = works_.open(claim, [&] { return begin(claim.work); });
+    if (!work) return {};
+    const size_t executor = first_[claim.worker] + claim.executor;
+    const double tokens = tokens_of_grain(claim.work);
+    speeds_[executor].add(claim.seconds / tokens, now);
+    if (work->next == work->grains || declines(*work, executor, tokens, now)) {
+      work->executors[executor].doing = Doing::told_none;
+      works_.tell_none(claim);
+      return {std::nullopt, 0};
+    }
+    work->executors[executor] = {Doing::computing, now};
+    const uint32_t grain = work->next++;
+    return {grain, work->grains - work->next};
+  }
+
+  uint32_t left(const Work& work, uint32_t) override {
+    const PulledWork* known = works_.known(work);
+    return known ? known->grains - known->next : work.grains;
+  }
+
+ private:
+  PulledWork begin(const Work& work) const {
+    return {0, work.grains, std::vector<ExecutorInWork>(speeds_.size())};
+  }
+
+  // Those who are busy or will still ask, and whose speed is known. Without one nobody is declined, so the
+  // last who asks gets all that is left.
+  std::vector<Helper> others(const PulledWork& work, size_t executor, double tokens, double now) const {
+    std::vector<Helper> result;
+    for (size_t other = 0; other < speeds_.size(); ++other) {
+      const ExecutorInWork& state = work.executors[other];
+      if (other == executor || state.doing == Doing::told_none || !speeds_[other].is_known()) continue;
+      double seconds = speeds_[other].cost() * tokens, free = now;
+      if (state.doing == Doing::computing) {
+        free = std::max(now, state.since + seconds);
+        seconds = std::max(seconds, now - state.since);  // late: it has become at least this slow
+      }
+      result.push_back({free, seconds});
+    }
+    return result;
+  }
+
+  static double grains_until(double end, const std::vector<Helper>& helpers) {
+    double count = 0;
+    for (const Helper& helper : helpers)
+      if (helper.free < end) count += std::floor((end - helper.free) / helper.seconds);
+    return count;
+  }
+
+  bool declines(const PulledWork& work, size_t executor, double tokens, double now) {
+    if (!speeds_[executor].is_known()) return false;
+    const double end = now + speeds_[executor].cost() * tokens;
+    const double grains = work.grains - work.next;
+    const std::vector<Helper> helpers = others(work, executor, tokens, now);
+    if (grains_until(end, helpers) < grains) return false;
+    return !is_worth_a_trial(executor, end, now, grains, helpers);
+  }
+
+  // A speed that is not measured would never be seen to change. What a trial loses is what this executor
+  // would need longer than the others; with all trials of all executors together it stays a small part.
+  bool is_worth_a_trial(size_t executor, double end, double now, double grains,
+                        const std::vector<Helper>& helpers) {
+    double early = now, late = end;
+    for (int halving = 0; halving < 20; ++halving) {
+      const double middle = (early + late) / 2;
+      (grains_until(middle, helpers) < grains ? early : late) = middle;
+    }
+    const double unmeasured_since = std::max(speeds_[executor].measured(), last_trial_);
+    if (end - late > part_for_trials * (now - unmeasured_since)) return false;
+    last_trial_ = now;
+    return true;
+  }
+
+  std::vector<size_t> first_;  // executor of each worker, in speeds_
+  std::vector<ExecutorSpeed> speeds_;
+  Works<PulledWork> works_;
+  double last_trial_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Pace> make_pull(const PaceOptions& options) {
+  return std::make_unique<Pull>(options.executors);
+}
+
+}  // namespace paceline

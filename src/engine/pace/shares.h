@@ -1,0 +1,48 @@
+// What the policies with shares have in common: a worker's share of a work is one row of grains, and its
+// executors take them one by one.
+#pragma once
+#include "engine/pace/pace.h"
+#include "engine/pace/works.h"
+
+namespace paceline {
+
+// As best_shares(), with at least `least` grains for each worker while there are enough.
+std::vector<uint64_t> best_shares_of_at_least(uint64_t least, uint64_t grains, std::span<const double> speeds,
+                                              std::span<const unsigned> executors);
+// As many for each, the first ones get the remainder.
+std::vector<uint64_t> even_shares(uint64_t grains, size_t workers);
+// Seconds that the slowest worker needs for its share; speeds in grains per second and executor.
+double step_seconds(std::span<const uint64_t> shares, std::span<const double> speeds,
+                    std::span<const unsigned> executors);
+// Tokens per second of one executor: whole rounds of grains, one for each executor, took the seconds.
+// 0 when the worker had no grain.
+double executor_speed(const WorkerStep& step, unsigned executors);
+
+class SharedOut : public Pace {
+ public:
+  explicit SharedOut(std::vector<unsigned> executors);
+  bool is_shared() const override { return false; }
+  Deal next(const Claim& claim, double now) override;
+  uint32_t left(const Work& work, uint32_t worker) override;
+
+ protected:
+  // From what add() has told so far, so that every worker finds the same.
+  virtual std::vector<uint64_t> shares(const Work& work) const = 0;
+  const std::vector<unsigned>& executors() const { return executors_; }
+
+ private:
+  struct Row {
+    uint32_t next = 0, end = 0;
+  };
+  std::vector<Row> cut(const Work& work) const;
+
+  std::vector<unsigned> executors_;
+  Works<std::vector<Row>> works_;
+};
+
+std::unique_ptr<Pace> make_even(const PaceOptions& options);
+std::unique_ptr<Pace> make_epoch(const PaceOptions& options);
+std::unique_ptr<Pace> make_interval(const PaceOptions& options);
+std::unique_ptr<Pace> make_pull(const PaceOptions& options);
+
+}  // namespace paceline

@@ -1,0 +1,98 @@
+#include <gtest/gtest.h>
+
+#include "pace_simulation.h"
+
+namespace paceline {
+namespace {
+
+TEST(PaceInterval, ReachesTheLimitAfterTheFirstInterval) {
+  for (const Speeds& mix : mixes) {
+    const auto steps = Simulation(constant_run(mix), policy("interval")).steps(60);
+    EXPECT_EQ(steps[0].shares, even_shares(32, mix.size()));
+    EXPECT_LT(over_limit(steps, 5), 1.03) << mix.size() << " workers, the first at " << mix[0];
+  }
+}
+
+TEST(PaceInterval, ExecutorsCount) {
+  SimulatedRun run = constant_run({1, 1, 0.3});
+  run.executors = {1, 4, 3};
+  run.grains = 62;
+  EXPECT_LT(over_limit(Simulation(run, policy("interval")).steps(60), 5), 1.03);
+}
+
+TEST(PaceInterval, AJumpIsFollowedWithinThreeSteps) {
+  for (double slower : {0.4, 0.7}) {
+    SimulatedRun run = constant_run({1, 1});
+    run.noise_per_step = 0.03;
+    run.speed = [=](size_t worker, double time) {
+      return worker == 1 && time > 1060 ? 10000 * slower : 10000;
+    };
+    const auto steps = Simulation(run, policy("interval")).steps(120);
+    size_t jump = 0;
+    while (steps[jump].limit == steps[0].limit) ++jump;
+    ASSERT_LT(jump, 50u);
+    EXPECT_LT(over_limit(steps, jump + 4), 1.07) << slower;
+    EXPECT_LT(steps[jump + 3].seconds, 1.09 * steps[jump + 3].limit) << slower;
+  }
+}
+
+TEST(PaceInterval, ADriftIsFollowed) {
+  SimulatedRun run = constant_run({1, 1});
+  run.grains = 64;
+  run.noise_per_step = 0.03;
+  run.speed = [](size_t worker, double time) { return 10000 / (worker == 0 ? 1 : 1 + (time - 1000) / 500); };
+  EXPECT_LT(over_limit(Simulation(run, policy("interval")).steps(150), 5), 1.08);
+}
+
+TEST(PaceInterval, NoiseDoesNotMakeSharesOscillate) {
+  for (const Speeds& mix : mixes)
+    for (double noise : {0.03, 0.1}) {
+      SimulatedRun run = constant_run(mix);
+      run.noise_per_step = noise;
+      run.grains = 128;
+      const auto steps = Simulation(run, policy("interval")).steps(400);
+      EXPECT_LE(changes_of_shares(steps, 30), 6u)
+          << mix.size() << " workers, the first at " << mix[0] << ", " << noise;
+      EXPECT_LT(over_limit(steps, 30), 1.04 + noise) << mix.size() << " workers, the first at " << mix[0];
+    }
+}
+
+TEST(PaceInterval, RareHiccupsCostLittle) {
+  SimulatedRun run = constant_run({1, 0.5});
+  run.noise_per_step = 0.03;
+  run.speed = [](size_t worker, double time) {
+    const bool hiccup = worker == 0 && std::fmod(time, 100) < 2;
+    return (worker == 0 ? 10000 : 5000) * (hiccup ? 0.3 : 1);
+  };
+  EXPECT_LT(over_limit(Simulation(run, policy("interval")).steps(400), 5), 1.06);
+}
+
+TEST(PaceInterval, AWorkerWithoutAGrainIsMeasuredNowAndThen) {
+  SimulatedRun run = constant_run({1, 1});
+  run.grains = 4;
+  run.speed = [](size_t worker, double time) { return worker == 1 && time < 1100 ? 200 : 10000; };
+  const auto steps = Simulation(run, policy("interval")).steps(400);
+  EXPECT_EQ(steps[10].shares, (std::vector<uint64_t>{4, 0}));
+  EXPECT_EQ(steps.back().shares, (std::vector<uint64_t>{2, 2}));
+}
+
+TEST(PaceInterval, TwoThatAreToldTheSameDecideTheSame) {
+  RandomStream random{3};
+  PaceOptions options = policy("interval");
+  options.executors = {1, 2, 1};
+  auto one = make_pace(options), two = make_pace(options);
+  for (uint64_t step = 1; step < 200; ++step) {
+    const Work work{step, 0, 50, 5000};
+    for (uint32_t worker = 0; worker < 3; ++worker)
+      ASSERT_EQ(one->left(work, worker), two->left(work, worker));
+    one->next({work, 0, 0, 0}, 1);
+    two->next({work, 2, 0, 0}, 77);
+    std::vector<WorkerStep> workers;
+    for (double speed : {1.0, 1.3, 0.2}) workers.push_back({16, 1600, random.uniform() / speed});
+    one->add(work, 0, workers);
+    two->add(work, 0, workers);
+  }
+}
+
+}  // namespace
+}  // namespace paceline

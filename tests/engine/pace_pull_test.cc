@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include "pace_simulation.h"
+
+namespace paceline {
+namespace {
+
+TEST(PacePull, ReachesTheLimitOfWholeGrains) {
+  for (const Speeds& mix : mixes)
+    for (uint32_t grains : {16u, 32u, 100u}) {
+      SimulatedRun run = constant_run(mix);
+      run.grains = grains;
+      const auto steps = Simulation(run, policy("pull")).steps(200);
+      EXPECT_LT(over_limit(steps, 2), 1.02)
+          << grains << " grains, " << mix.size() << " workers, first " << mix[0];
+    }
+}
+
+TEST(PacePull, SeveralExecutorsAndNoiseCostAPartOfAGrain) {
+  SimulatedRun run = constant_run({1, 0.4, 0.7});
+  run.executors = {2, 3, 4};
+  run.grains = 64;
+  run.noise_per_grain = 0.1;
+  const auto steps = Simulation(run, policy("pull")).steps(200);
+  EXPECT_LT(mean_over(steps, 2, &SimulatedStep::ideal), 1.1);
+}
+
+TEST(PacePull, AJumpIsFollowedWithinTheStep) {
+  SimulatedRun run = constant_run({1, 1});
+  run.speed = [](size_t worker, double time) { return worker == 1 && time > 1020.7 ? 4000 : 10000; };
+  const auto steps = Simulation(run, policy("pull")).steps(60);
+  for (const SimulatedStep& step : steps) EXPECT_LT(step.seconds, 1.5 * step.limit);
+  size_t jump = 0;
+  while (steps[jump].limit == steps[0].limit) ++jump;
+  EXPECT_LT(over_limit(steps, jump + 1), 1.02);
+}
+
+TEST(PacePull, PausesOfAQuotaDoNotMatter) {
+  SimulatedRun run = constant_run({1, 1});
+  run.speed = [](size_t worker, double time) {
+    return worker == 0 || std::fmod(time, 0.1) < 0.04 ? 10000.0 : 1e-9;  // 40 ms of every 100
+  };
+  const auto steps = Simulation(run, policy("pull")).steps(100);
+  double seconds = 0;
+  for (const SimulatedStep& step : steps) seconds += step.seconds;
+  EXPECT_LT(seconds / 100, 1.05 * 32 * 0.1 / 1.4);
+}
+
+TEST(PacePull, AHiccupDoesNotExcludeAWorker) {
+  SimulatedRun run = constant_run({1, 1});
+  run.grains = 2;
+  uint64_t slow_grains = 0;
+  run.speed = [&](size_t worker, double time) {
+    return worker == 1 && time > 1002 && time < 1004 ? 200 : 10000;
+  };
+  const auto steps = Simulation(run, policy("pull")).steps(600);
+  for (size_t i = 300; i < 600; ++i) slow_grains += steps[i].shares[1];
+  EXPECT_EQ(slow_grains, 300u);
+}
+
+TEST(PacePull, TryingSlowWorkersAgainCostsLittle) {
+  SimulatedRun run = constant_run({20, 1, 1, 1, 1});
+  run.grains = 4;
+  const auto steps = Simulation(run, policy("pull")).steps(3000);
+  EXPECT_LT(over_limit(steps, 10), 1.03);
+  uint64_t tried = 0;
+  for (const SimulatedStep& step : steps) tried += step.shares[1];
+  EXPECT_GT(tried, 1u);
+}
+
+TEST(PacePull, TheLastWhoAsksGetsTheRest) {
+  PaceOptions options = policy("pull");
+  options.executors = {1, 1};
+  auto pace = make_pace(options);
+  // Worker 0 is fast, worker 1 takes a hundred times as long.
+  const Work first{1, 0, 3, 3}, second{2, 0, 2, 2};
+  pace->next({first, 0, 0, 0}, 0);
+  pace->next({first, 1, 0, 0}, 0);
+  EXPECT_TRUE(pace->next({first, 0, 0, 1}, 1).grain);
+  EXPECT_FALSE(pace->next({first, 0, 0, 1}, 2).grain);
+  EXPECT_FALSE(pace->next({first, 1, 0, 100}, 100).grain);
+  EXPECT_FALSE(pace->next({second, 1, 0, 0}, 101).grain) << "the other could do both long before";
+  EXPECT_TRUE(pace->next({second, 0, 0, 0}, 101).grain);
+  EXPECT_TRUE(pace->next({second, 0, 0, 500}, 601).grain) << "now slow, but nobody else is there";
+  EXPECT_FALSE(pace->next({second, 0, 0, 500}, 1101).grain);
+}
+
+TEST(Pace, AQuotaThatChangesEveryTenSecondsIsFollowed) {
+  for (const auto& [name, least] : {std::pair("interval", 0.9), std::pair("pull", 0.96)}) {
+    SimulatedRun run = constant_run({1, 1});
+    run.tokens_per_grain = 200;
+    run.noise_per_step = run.noise_per_grain = 0.03;
+    run.exchange_seconds = 0.01;
+    run.speed = [](size_t worker, double time) {
+      return worker == 1 && std::fmod(time, 20) < 10 ? 4000 : 10000;
+    };
+    double ideal = 0, seconds = 0;
+    for (const SimulatedStep& step : Simulation(run, policy(name)).steps(500))
+      ideal += step.ideal, seconds += step.seconds;
+    EXPECT_GT(ideal / seconds, least) << name;
+  }
+}
+
+}  // namespace
+}  // namespace paceline
