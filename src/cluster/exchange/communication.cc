@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/quick_thread.h"
 
 namespace paceline {
 namespace {
@@ -43,6 +44,7 @@ Communication::Communication(std::unique_ptr<Collectives> collectives)
 void Communication::run() {
   // Timers may be late by 50 us otherwise, longer than a short nap.
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+  wake_quickly();
   open();
   try {
     serve();

@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/quick_thread.h"
 
 namespace paceline {
 namespace {
@@ -197,7 +198,10 @@ std::thread start_thread(std::function<void()> body) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread thread;
   try {
-    thread = std::thread(std::move(body));
+    thread = std::thread([body = std::move(body)] {
+      wake_quickly();
+      body();
+    });
   } catch (...) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     throw;
