@@ -60,12 +60,13 @@ void compare(const std::vector<Json>& hellos) {
     if (other.at("program") != first.at("program"))
       input_error("{} runs another program: {} there, {} here; install the same one", name,
                   other.at("program").get<std::string>(), first.at("program").get<std::string>());
-    if (other.at("config") != first.at("config"))
-      input_error("{} was started with another configuration: {}; give all workers the same", name,
-                  first_difference(first.at("config"), other.at("config")));
     if (other.at("data") != first.at("data"))
       input_error("{} has another data set: fingerprint {} there, {} here; copy the data set to it", name,
                   other.at("data").get<std::string>(), first.at("data").get<std::string>());
+    // After the data, since the number of steps follows from it.
+    if (other.at("config") != first.at("config"))
+      input_error("{} was started with another configuration: {}; give all workers the same", name,
+                  first_difference(first.at("config"), other.at("config")));
   }
 }
 
