@@ -8,6 +8,7 @@ namespace paceline {
 struct TrainedModel {
   const char* name;
   Words options;
+  friend void PrintTo(const TrainedModel& model, std::ostream* out) { *out << model.name; }
 };
 const std::vector<TrainedModel>& trained_models();
 
