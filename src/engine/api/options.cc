@@ -217,18 +217,15 @@ TrainOptions read_run_options(const fs::path& run) {
     input_error("--resume: there is no run {}; leave --resume out to begin it", run.string());
   if (!fs::is_regular_file(file, ignored))
     input_error("--resume: {} is not the folder of a run (it has no config.yaml)", run.string());
-  return parse_run_options(read_file(file, 16 << 20), file.string());
-}
-
-TrainOptions parse_run_options(const std::string& yaml, const std::string& name) {
+  const std::string yaml = read_file(file, 16 << 20);
   TrainOptions any;
   FieldTable all;
   declare_train_fields(all, any);
-  from_yaml(all, yaml, name);
+  from_yaml(all, yaml, file.string());
   TrainOptions options = default_train_options(any.model);
   FieldTable table;
   declare_train_fields(table, options);
-  from_yaml(table, yaml, name);
+  from_yaml(table, yaml, file.string());
   return options;
 }
 

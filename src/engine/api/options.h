@@ -93,8 +93,6 @@ void resolve_train_fields(FieldTable& table, TrainOptions& options);
 // The options that a run was started with: its config.yaml, over the defaults of its model. Throws
 // InputError when the folder is missing or is not that of a run.
 TrainOptions read_run_options(const fs::path& run);
-// The same from the text of a config.yaml. name: for messages.
-TrainOptions parse_run_options(const std::string& yaml, const std::string& name);
 // Whether two runs that differ in this key alone may have different bits up to the step where the
 // shorter one ends.
 bool changes_bits(const std::string& key);

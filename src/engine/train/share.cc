@@ -27,17 +27,11 @@ void share_tensor(const TensorView& view, Exchange& exchange) {
 TrainOptions share_options(const TrainOptions& options, Exchange& exchange) {
   if (exchange.size() == 1 || !options.resume) return options;
   const std::string yaml = share_text(exchange, config_yaml(options));
-  TrainOptions shared = parse_run_options(yaml, "the configuration of rank 0");
-  shared.resume = true;
-  shared.executors = options.executors;
-  shared.workers = options.workers;
-  shared.hosts = options.hosts;
-  shared.pace = options.pace;
-  shared.pace_interval = options.pace_interval;
-  shared.port = options.port;
-  shared.no_exchange = options.no_exchange;
-  shared.slow = options.slow;
-  shared.device_number = options.device_number;
+  // What is recorded comes from rank 0; the rest, which does not change the result, stays each worker's own.
+  TrainOptions shared = options;
+  FieldTable table;
+  declare_train_fields(table, shared);
+  from_yaml(table, yaml, "the configuration of rank 0");
   return shared;
 }
 
