@@ -2,6 +2,7 @@
 that are started by mpirun, each behind a wrapper of its own. What is made here goes when the program ends."""
 import atexit
 import csv
+import itertools
 import json
 import os
 import random
@@ -239,14 +240,17 @@ class Run:
 
 
 def make_fixed(folder, rows, length=200, words=20_000):
-    """A data set of texts with so many random words each, every word known."""
+    """A data set of texts with so many words each, every word known, and as unequally frequent as in real text: the
+    second half as often as the first, and so on (Zipf)."""
     numbers = random.Random(1)
+    frequent = list(itertools.accumulate(1 / (rank + 2.7) for rank in range(words)))
     path = folder + ".csv"
     with open(path, "w", newline="", encoding="ascii") as file:
         out = csv.writer(file)
         out.writerow(["text", "label"])
         for _ in range(rows):
-            out.writerow([" ".join(f"w{numbers.randrange(words)}" for _ in range(length)), numbers.randrange(2)])
+            text = numbers.choices(range(words), cum_weights=frequent, k=length)
+            out.writerow([" ".join(f"w{word}" for word in text), numbers.randrange(2)])
     run([BUILT, "prepare", "--input", path, "--label", "label", "--min-count", "1", "--valid-share", "0", "--test-share", "0",
          "--out", folder])
     os.remove(path)

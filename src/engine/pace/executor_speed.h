@@ -12,15 +12,22 @@ class ExecutorSpeed {
     if (!(cost > 0) || !std::isfinite(cost)) return;
     // Half of the newest: a change is followed within a few grains. One hiccup counts for four grains at
     // most.
+    steady_ = is_known() ? steady_ + (std::min(cost, 4 * steady_) - steady_) / 8 : cost;
     cost_ = is_known() ? (cost_ + std::min(cost, 4 * cost_)) / 2 : cost;
     measured_ = now;
   }
   bool is_known() const { return cost_ > 0; }
   double cost() const { return cost_; }
+  // For many grains ahead: a mean over more of the past, unless the speed has jumped since. The first grains
+  // of a step are slower than the others.
+  double cost_of_many() const {
+    const bool jumped = cost_ > 1.6 * steady_ || 1.6 * cost_ < steady_;
+    return jumped ? cost_ : steady_;
+  }
   double measured() const { return measured_; }
 
  private:
-  double cost_ = 0, measured_ = 0;
+  double cost_ = 0, steady_ = 0, measured_ = 0;
 };
 
 }  // namespace paceline

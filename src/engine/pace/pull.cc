@@ -81,7 +81,7 @@ class Pull : public Pace {
     for (size_t other = 0; other < speeds_.size(); ++other) {
       const ExecutorInWork& state = work.executors[other];
       if (other == executor || state.doing == Doing::told_none || !speeds_[other].is_known()) continue;
-      double seconds = speeds_[other].cost() * tokens, free = now;
+      double seconds = speeds_[other].cost_of_many() * tokens, free = now;
       if (state.doing == Doing::computing) {
         free = std::max(now, state.since + seconds);
         seconds = std::max(seconds, now - state.since);  // late: it has become at least this slow

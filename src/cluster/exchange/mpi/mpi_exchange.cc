@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
@@ -20,6 +21,9 @@ namespace {
 constexpr size_t piece_bytes = size_t{4} << 20;
 // Earlier operations end earlier when not everything is on its way at once.
 constexpr size_t most_under_way = 4;
+// What is smaller goes from everyone to everyone in one round, where a ring takes two for every worker: each
+// round waits until the slowest machine has looked.
+constexpr size_t small_bytes = 8 << 10;
 
 void check(int result, const char* call) {
   if (result == MPI_SUCCESS) return;
@@ -31,8 +35,9 @@ void check(int result, const char* call) {
 
 // A piece on its way.
 struct Flight {
-  uint64_t number = 0;
+  Collective piece;
   MPI_Request request = MPI_REQUEST_NULL;
+  std::vector<uint32_t> gathered;  // of a small one: everyone's numbers, one worker after another
 };
 
 class MpiCollectives final : public Collectives {
@@ -46,6 +51,7 @@ class MpiCollectives final : public Collectives {
   void launch_pieces();
   void finish_piece(uint64_t number, std::vector<uint64_t>& ended);
 
+  int workers_ = 1;
   std::deque<Collective> waiting_;  // in pieces
   std::vector<Flight> flights_;
   std::map<uint64_t, size_t> pieces_left_;
@@ -73,7 +79,9 @@ Place MpiCollectives::open() {
   int provided = 0;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  return read_place();
+  const Place place = read_place();
+  workers_ = static_cast<int>(place.size);
+  return place;
 }
 
 void MpiCollectives::start(const Collective& collective) {
@@ -84,6 +92,33 @@ void MpiCollectives::start(const Collective& collective) {
     ++pieces_left_[collective.number];
     rest = rest.subspan(bytes);
   } while (!rest.empty());
+}
+
+bool is_small(const Collective& piece) {
+  const bool adds = piece.kind == CollectiveKind::sum || piece.kind == CollectiveKind::max;
+  return adds && piece.bytes.size() <= small_bytes;
+}
+
+void launch_small(Flight& flight, int workers) {
+  const std::span<std::byte> own = flight.piece.bytes;
+  const int count = static_cast<int>(own.size() / 4);
+  flight.gathered.resize(static_cast<size_t>(workers) * static_cast<size_t>(count));
+  check(MPI_Iallgather(own.data(), count, MPI_UINT32_T, flight.gathered.data(), count, MPI_UINT32_T,
+                       MPI_COMM_WORLD, &flight.request),
+        "MPI_Iallgather");
+}
+
+// Sums of integers, whose order does not matter; unsigned ones wrap around as signed ones do on the wire.
+void combine_small(const Flight& flight) {
+  const std::span<std::byte> bytes = flight.piece.bytes;
+  const size_t count = bytes.size() / 4;
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t value = flight.gathered[i];
+    for (size_t at = i + count; at < flight.gathered.size(); at += count)
+      value = flight.piece.kind == CollectiveKind::sum ? value + flight.gathered[at]
+                                                       : std::max(value, flight.gathered[at]);
+    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
+  }
 }
 
 MPI_Request launch(const Collective& piece) {
@@ -112,7 +147,12 @@ MPI_Request launch(const Collective& piece) {
 
 void MpiCollectives::launch_pieces() {
   while (!waiting_.empty() && flights_.size() < most_under_way) {
-    flights_.push_back({waiting_.front().number, launch(waiting_.front())});
+    Flight& flight = flights_.emplace_back();
+    flight.piece = waiting_.front();
+    if (is_small(flight.piece))
+      launch_small(flight, workers_);
+    else
+      flight.request = launch(flight.piece);
     waiting_.pop_front();
   }
 }
@@ -134,7 +174,8 @@ bool MpiCollectives::advance(std::vector<uint64_t>& ended) {
       ++flight;
       continue;
     }
-    finish_piece(flight->number, ended);
+    if (is_small(flight->piece)) combine_small(*flight);
+    finish_piece(flight->piece.number, ended);
     flight = flights_.erase(flight);
     moved = true;
   }
