@@ -10,10 +10,12 @@ class ExecutorSpeed {
   // cost: seconds per token of the grain that ended now; anything but a positive number is no measurement.
   void add(double cost, double now) {
     if (!(cost > 0) || !std::isfinite(cost)) return;
-    // Half of the newest: a change is followed within a few grains. One hiccup counts for four grains at
-    // most.
+    // Half of the newest, and one hiccup counts for four grains at most; but two grains that agree are
+    // believed at once.
     steady_ = is_known() ? steady_ + (std::min(cost, 4 * steady_) - steady_) / 8 : cost;
     cost_ = is_known() ? (cost_ + std::min(cost, 4 * cost_)) / 2 : cost;
+    if (newest_ > 0) cost_ = std::clamp(cost_, std::min(cost, newest_), std::max(cost, newest_));
+    newest_ = cost;
     measured_ = now;
   }
   bool is_known() const { return cost_ > 0; }
@@ -27,7 +29,7 @@ class ExecutorSpeed {
   double measured() const { return measured_; }
 
  private:
-  double cost_ = 0, steady_ = 0, measured_ = 0;
+  double cost_ = 0, steady_ = 0, newest_ = 0, measured_ = 0;
 };
 
 }  // namespace paceline
