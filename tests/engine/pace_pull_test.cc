@@ -68,6 +68,19 @@ TEST(PacePull, TryingSlowWorkersAgainCostsLittle) {
   EXPECT_GT(tried, 1u);
 }
 
+TEST(PacePull, AWorkerThatIsFarSlowerDoesNotHoldUpANoisyOne) {
+  const auto mean_seconds = [](const Speeds& speeds) {
+    SimulatedRun run = constant_run(speeds);
+    run.noise_per_step = 0.15;
+    run.noise_per_grain = 0.4;
+    run.hiccup = 0.01;
+    double seconds = 0;
+    for (const SimulatedStep& step : Simulation(run, policy("pull")).steps(500)) seconds += step.seconds;
+    return seconds / 500;
+  };
+  EXPECT_LT(mean_seconds({38, 1}), 1.03 * mean_seconds({38}));
+}
+
 TEST(PacePull, TheLastWhoAsksGetsTheRest) {
   PaceOptions options = policy("pull");
   options.executors = {1, 1};

@@ -12,24 +12,26 @@ class ExecutorSpeed {
     if (!(cost > 0) || !std::isfinite(cost)) return;
     // Half of the newest, and one hiccup counts for four grains at most; but two grains that agree are
     // believed at once.
+    before_ = is_known() ? newest_ : cost;
+    newest_ = cost;
     steady_ = is_known() ? steady_ + (std::min(cost, 4 * steady_) - steady_) / 8 : cost;
     cost_ = is_known() ? (cost_ + std::min(cost, 4 * cost_)) / 2 : cost;
-    if (newest_ > 0) cost_ = std::clamp(cost_, std::min(cost, newest_), std::max(cost, newest_));
-    newest_ = cost;
+    cost_ = std::clamp(cost_, std::min(newest_, before_), std::max(newest_, before_));
     measured_ = now;
   }
   bool is_known() const { return cost_ > 0; }
   double cost() const { return cost_; }
-  // For many grains ahead: a mean over more of the past, unless the speed has jumped since. The first grains
-  // of a step are slower than the others.
+  // For many grains ahead: a mean over more of the past, unless two grains say that the speed has jumped. The
+  // first grains of a step are slower than the others.
   double cost_of_many() const {
-    const bool jumped = cost_ > 1.6 * steady_ || 1.6 * cost_ < steady_;
-    return jumped ? cost_ : steady_;
+    const bool slower = std::min(newest_, before_) > 1.6 * steady_,
+               faster = 1.6 * std::max(newest_, before_) < steady_;
+    return slower || faster ? cost_ : steady_;
   }
   double measured() const { return measured_; }
 
  private:
-  double cost_ = 0, steady_ = 0, newest_ = 0, measured_ = 0;
+  double cost_ = 0, steady_ = 0, newest_ = 0, before_ = 0, measured_ = 0;
 };
 
 }  // namespace paceline

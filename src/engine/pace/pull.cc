@@ -12,6 +12,8 @@ namespace {
 
 // Trying a slow executor again may cost this part of the time that has passed since the last try.
 constexpr double part_for_trials = 0.01;
+// By so much the time of the others may be wrong.
+constexpr double part_at_risk = 0.2;
 
 double tokens_of_grain(const Work& work) {
   return work.tokens == 0 || work.grains == 0
@@ -76,7 +78,9 @@ class Pull : public Pace {
 
   // Those who are busy or will still ask, and whose speed is known. Without one nobody is declined, so the
   // last who asks gets all that is left.
-  std::vector<Helper> others(const PulledWork& work, size_t executor, double tokens, double now) const {
+  // own: seconds of the one who asks for a grain; a helper that is late by less has only been held up.
+  std::vector<Helper> others(const PulledWork& work, size_t executor, double tokens, double now,
+                             double own) const {
     std::vector<Helper> result;
     for (size_t other = 0; other < speeds_.size(); ++other) {
       const ExecutorInWork& state = work.executors[other];
@@ -84,7 +88,7 @@ class Pull : public Pace {
       double seconds = speeds_[other].cost_of_many() * tokens, free = now;
       if (state.doing == Doing::computing) {
         free = std::max(now, state.since + seconds);
-        seconds = std::max(seconds, now - state.since);  // late: it has become at least this slow
+        if (now - state.since - seconds > own) seconds = now - state.since;  // it has become this slow
       }
       result.push_back({free, seconds});
     }
@@ -98,12 +102,20 @@ class Pull : public Pace {
     return count;
   }
 
+  // A grain that takes many times as long as those of the others spares them one and can keep them waiting
+  // for many: when they will have ended all of them is only estimated.
+  static double risk(double own, const std::vector<Helper>& helpers) {
+    double fastest = own;
+    for (const Helper& helper : helpers) fastest = std::min(fastest, helper.seconds);
+    return std::max(0.0, part_at_risk * own - fastest);
+  }
+
   bool declines(const PulledWork& work, size_t executor, double tokens, double now) {
     if (!speeds_[executor].is_known()) return false;
     const double end = now + speeds_[executor].cost() * tokens;
     const double grains = work.grains - work.next;
-    const std::vector<Helper> helpers = others(work, executor, tokens, now);
-    if (grains_until(end, helpers) < grains) return false;
+    const std::vector<Helper> helpers = others(work, executor, tokens, now, end - now);
+    if (grains_until(end + risk(end - now, helpers), helpers) < grains) return false;
     return !is_worth_a_trial(executor, end, now, grains, helpers);
   }
 
