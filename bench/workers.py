@@ -212,7 +212,7 @@ class Run:
             return []
         return [event for event in map(json.loads, lines) if event["event"] == kind]
 
-    def wait_for_steps(self, count):
+    def wait_for_steps(self, count, every=0.1):
         """Returns when so many steps are recorded, or the run has ended. Reads only what is new, and seldom: whoever watches
         takes time from a worker when every core has one."""
         seen = 0
@@ -229,7 +229,7 @@ class Run:
             seen += whole.count(b'"event":"step"')
             if seen >= count:
                 return
-            time.sleep(0.1)
+            time.sleep(every)
 
     def finish(self):
         """Waits for the end, and leaves when it was not a good one."""
@@ -248,11 +248,11 @@ class Run:
         self.errors.close()
 
 
-def make_fixed(folder, rows, length=200, words=20_000):
-    """A data set of texts with so many words each, every word known, and as unequally frequent as in real text: the
-    second half as often as the first, and so on (Zipf)."""
+def make_fixed(folder, rows, length=200, words=20_000, equally_frequent=False):
+    """A data set of texts with so many words each, every word known; as unequally frequent as in real text (Zipf) or
+    equally."""
     numbers = random.Random(1)
-    frequent = list(itertools.accumulate(1 / (rank + 2.7) for rank in range(words)))
+    frequent = list(itertools.accumulate(1 if equally_frequent else 1 / (rank + 2.7) for rank in range(words)))
     path = folder + ".csv"
     with open(path, "w", newline="", encoding="ascii") as file:
         out = csv.writer(file)
