@@ -212,11 +212,10 @@ class Run:
             return []
         return [event for event in map(json.loads, lines) if event["event"] == kind]
 
-    def wait_for_steps(self, count, every=0.1):
+    def wait_for_steps(self, count):
         """Returns when so many steps are recorded, or the run has ended. Reads only what is new, and seldom: whoever watches
         takes time from a worker when every core has one."""
-        seen = 0
-        place = 0
+        seen = place = 0
         while self.process.poll() is None:
             try:
                 with open(os.path.join(self.out, "events.jsonl"), "rb") as file:
@@ -229,7 +228,7 @@ class Run:
             seen += whole.count(b'"event":"step"')
             if seen >= count:
                 return
-            time.sleep(every)
+            time.sleep(0.1)
 
     def finish(self):
         """Waits for the end, and leaves when it was not a good one."""

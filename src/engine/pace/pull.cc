@@ -12,8 +12,6 @@ namespace {
 
 // Trying a slow executor again may cost this part of the time that has passed since the last try.
 constexpr double part_for_trials = 0.01;
-// By so much the time of the others may be wrong.
-constexpr double part_at_risk = 0.2;
 
 double tokens_of_grain(const Work& work) {
   return work.tokens == 0 || work.grains == 0
@@ -102,20 +100,12 @@ class Pull : public Pace {
     return count;
   }
 
-  // A grain that takes many times as long as those of the others spares them one and can keep them waiting
-  // for many: when they will have ended all of them is only estimated.
-  static double risk(double own, const std::vector<Helper>& helpers) {
-    double fastest = own;
-    for (const Helper& helper : helpers) fastest = std::min(fastest, helper.seconds);
-    return std::max(0.0, part_at_risk * own - fastest);
-  }
-
   bool declines(const PulledWork& work, size_t executor, double tokens, double now) {
     if (!speeds_[executor].is_known()) return false;
     const double end = now + speeds_[executor].cost() * tokens;
     const double grains = work.grains - work.next;
     const std::vector<Helper> helpers = others(work, executor, tokens, now, end - now);
-    if (grains_until(end + risk(end - now, helpers), helpers) < grains) return false;
+    if (grains_until(end, helpers) < grains) return false;
     return !is_worth_a_trial(executor, end, now, grains, helpers);
   }
 
