@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "cluster/launch/addresses.h"
+#include "cluster/launch/clock_comparison.h"
 #include "cluster/launch/counter_protocol.h"
 #include "cluster/launch/sockets.h"
 
@@ -399,6 +401,20 @@ TEST(CounterProtocol, FramesSurviveTheWire) {
   auto bytes = encode(frame);
   bytes[6] = std::byte{0xFF};  // the length
   EXPECT_FALSE(decode(bytes));
+}
+
+// A day in which the other clock gains 40 millionths, asked every ten seconds; the way there and back takes
+// unequal times, now and then very long ones.
+TEST(ClockComparison, FollowsAClockThatDrifts) {
+  ClockComparison clocks;
+  double largest_error = 0;
+  for (int i = 0; i < 8640; ++i) {
+    const double asked = 10.0 * i, there = i % 7 == 0 ? 0.5 : 1e-4 * (1 + i % 3), back = 1e-4 * (1 + i % 5);
+    auto theirs = [](double mine) { return 1000 + mine * (1 + 40e-6); };
+    clocks.add(asked, theirs(asked + there), asked + there + back);
+    largest_error = std::max(largest_error, std::abs(asked + clocks.offset() - theirs(asked)));
+  }
+  EXPECT_LT(largest_error, 1.5e-3);
 }
 
 TEST(CounterToken, IsRandomAndHexadecimal) {

@@ -93,5 +93,21 @@ TEST(SharedMemory, TheFolderGoesWithWhatIsInIt) {
   EXPECT_FALSE(fs::exists(path));
 }
 
+TEST(SharedMemory, WhatAKilledRunLeftIsRemovedWhenItIsOldAndEmpty) {
+  const SharedMemoryFolder mine;
+  const auto beside = [&](const char* name) { return mine.path().parent_path() / name; };
+  const fs::path left = beside("paceline-left"), fresh = beside("paceline-fresh"),
+                 full = beside("paceline-full");
+  for (const fs::path& folder : {left, fresh, full}) fs::create_directory(folder);
+  write_file_atomically(full / "segment", "bytes");
+  for (const fs::path& folder : {left, full})
+    fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  const SharedMemoryFolder next;
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(fresh));
+  EXPECT_TRUE(fs::exists(full / "segment"));
+  for (const fs::path& folder : {fresh, full}) fs::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace paceline

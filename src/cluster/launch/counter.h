@@ -86,8 +86,10 @@ class CounterClient {
   // Any thread. Throw WorkError when the connection is gone.
   Deal next(const Claim& claim);
   uint32_t left(const Work& work);
-  // Seconds by the server's clock, from the best of a few exchanges at the start.
-  double now() const;
+  // Seconds that the server's clock is ahead of this machine's steady clock.
+  double clock_offset() const;
+  // To be called by one thread now and then, at moments with little else to send; most calls do nothing.
+  void follow_clock();
   // Why this worker ends; the server tells all others. Throws nothing.
   void fail(const std::string& sentence);
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "cluster/launch/clock_comparison.h"
 #include "cluster/launch/counter_entry.h"
 #include "cluster/launch/sockets.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds heartbeat_interval{1};
 constexpr int clock_exchanges = 16;
+constexpr double seconds_between_comparisons = 10;
 // The server closes whoever does not know the token; rarely also one of many who come at once.
 constexpr int max_refusals = 3;
 
@@ -35,8 +37,10 @@ struct CounterClient::State {
 
   std::mutex request_mutex;  // of requests
   Socket requests, heartbeats;
-  double clock_offset = 0;  // the server's clock minus this one's
-  bool has_lost = false;    // the thread's own
+  ClockComparison clocks;  // of whoever compares them
+  double compared = 0;
+  std::atomic<double> clock_offset{0};  // the server's clock minus this one's
+  bool has_lost = false;                // the thread's own
   std::thread thread;
 
   void connect();
@@ -78,7 +82,12 @@ uint32_t CounterClient::left(const Work& work) {
   return state_->ask(request, FrameKind::deal).deal.left;
 }
 
-double CounterClient::now() const { return seconds_of(SteadyClock::now()) + state_->clock_offset; }
+double CounterClient::clock_offset() const { return state_->clock_offset; }
+
+void CounterClient::follow_clock() {
+  if (seconds_of(SteadyClock::now()) - state_->compared > seconds_between_comparisons)
+    state_->compare_clocks();
+}
 
 void CounterClient::fail(const std::string& sentence) {
   Frame request = frame_of(FrameKind::failure);
@@ -120,15 +129,13 @@ bool CounterClient::State::try_address(const std::string& address, SteadyClock::
 }
 
 void CounterClient::State::compare_clocks() {
-  double shortest = 0;
   for (int i = 0; i < clock_exchanges; ++i) {
     const double asked = seconds_of(SteadyClock::now());
     const double time = ask(frame_of(FrameKind::clock), FrameKind::time).time;
-    const double answered = seconds_of(SteadyClock::now());
-    if (i > 0 && answered - asked >= shortest) continue;
-    shortest = answered - asked;
-    clock_offset = time - (asked + answered) / 2;
+    clocks.add(asked, time, seconds_of(SteadyClock::now()));
   }
+  clock_offset = clocks.offset();
+  compared = seconds_of(SteadyClock::now());
 }
 
 Frame CounterClient::State::ask(const Frame& request, FrameKind expected) {

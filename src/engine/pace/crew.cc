@@ -24,7 +24,7 @@ Crew::Crew(Exchange& exchange, const CrewOptions& options)
   all_executors_ = 0;
   for (unsigned count : options.pace.executors) all_executors_ += count;
   open_counter(options);
-  clock_offset_ = client_->now() - seconds_of(Clock::now());
+  clock_offset_ = client_->clock_offset();
 }
 
 Crew::~Crew() = default;
@@ -37,8 +37,7 @@ void Crew::open_counter(const CrewOptions& options) {
     server.port = options.port;
     server.workers = size();
     server.token = random_token();
-    server.everywhere =
-        std::ranges::any_of(options.hosts, [&](const auto& h) { return h != options.hosts[0]; });
+    server.everywhere = !options.on_one_network_stack;
     try {
       server_ = std::make_unique<CounterServer>(
           server, *pace_, [this](unsigned, const std::string& sentence) { lose(sentence); });
@@ -106,6 +105,8 @@ bool Crew::has_more(const Work& work, unsigned executor) {
 }
 
 void Crew::add(const Work& work, uint64_t epoch, std::span<const WorkerStep> workers) {
+  client_->follow_clock();
+  clock_offset_ = client_->clock_offset();
   if (pace_->is_shared()) return;
   std::lock_guard lock(mutex_);
   pace_->add(work, epoch, workers);

@@ -7,8 +7,9 @@
 namespace paceline {
 
 struct CrewOptions {
-  PaceOptions pace;                // executors: of every worker
-  std::vector<std::string> hosts;  // of every worker
+  PaceOptions pace;                  // executors: of every worker
+  std::vector<std::string> hosts;    // of every worker, for messages
+  bool on_one_network_stack = true;  // all of them reach each other by 127.0.0.1
   uint16_t port = 0;
 };
 
@@ -58,7 +59,7 @@ class Crew {
   std::unique_ptr<CounterServer> server_;
   std::unique_ptr<CounterClient> client_;
   std::vector<std::atomic<uint32_t>> left_;  // as last heard, by executor
-  double clock_offset_ = 0;
+  std::atomic<double> clock_offset_{0};
 };
 
 // One text of each worker, in the order of ranks, on every worker.

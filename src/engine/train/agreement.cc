@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -28,6 +29,14 @@ std::string program_hash() {
 std::string host_name() {
   char name[256] = {};
   return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+}
+
+// Names of machines need not be distinct, so it is that of this start of the system and of the namespace.
+std::string network_stack() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  std::error_code ignored;
+  return boot + " " + fs::read_symlink("/proc/self/ns/net", ignored).string();
 }
 
 // What workers have to have in common: all but places, and what rank 0 alone acts on.
@@ -106,8 +115,9 @@ std::string share_text(Exchange& exchange, const std::string& text) {
 
 std::vector<WorkerFacts> exchange_facts(Exchange& exchange, const Run& run) {
   const Json mine = {
-      {"host", host_name()},       {"executors", run.executors->count()}, {"kernels", kernel_target()},
-      {"program", program_hash()}, {"config", decisive(run.options)},     {"data", run.data.fingerprint()}};
+      {"host", host_name()},           {"network", network_stack()}, {"executors", run.executors->count()},
+      {"kernels", kernel_target()},    {"program", program_hash()},  {"config", decisive(run.options)},
+      {"data", run.data.fingerprint()}};
   std::vector<Json> hellos;
   for (const auto& text : gather_texts(exchange, mine.dump())) hellos.push_back(Json::parse(text));
   do_together(exchange, [&] {
@@ -115,7 +125,8 @@ std::vector<WorkerFacts> exchange_facts(Exchange& exchange, const Run& run) {
   });
   std::vector<WorkerFacts> facts;
   for (const auto& hello : hellos)
-    facts.push_back({hello.at("host"), hello.at("kernels"), hello.at("executors").get<unsigned>(), 0});
+    facts.push_back({hello.at("host"), hello.at("kernels"), hello.at("network"),
+                     hello.at("executors").get<unsigned>(), 0});
   return facts;
 }
 

@@ -175,6 +175,7 @@ void open_crew(Run& run, Exchange& exchange) {
   for (const auto& worker : run.workers) {
     options.pace.executors.push_back(worker.executors);
     options.hosts.push_back(worker.host);
+    options.on_one_network_stack &= worker.network_stack == run.workers[0].network_stack;
   }
   run.crew = std::make_unique<Crew>(exchange, options);
 }

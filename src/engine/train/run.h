@@ -22,6 +22,7 @@ struct Position {
 
 struct WorkerFacts {
   std::string host, kernels;
+  std::string network_stack;  // the same for workers that reach each other by 127.0.0.1
   unsigned executors = 1;
   uint64_t probe = 0;  // hash of a grain's gradient: the kernel class
 };
