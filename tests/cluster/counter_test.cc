@@ -26,7 +26,9 @@ class PlainSource : public GrainSource {
   Deal next(const Claim& claim, double) override {
     uint32_t& dealt = dealt_[claim.work.step];
     if (dealt == claim.work.grains) return {};
-    return {dealt++, claim.work.grains - dealt};
+    const uint32_t first = dealt, count = std::min(claim.wanted, claim.work.grains - dealt);
+    dealt += count;
+    return {first, count, claim.work.grains - dealt};
   }
   uint32_t left(const Work& work, uint32_t worker) override {
     return work.grains - dealt_[work.step] + 1000 * worker;
@@ -139,11 +141,11 @@ TEST_F(Counter, ManyExecutorsTakeEveryGrainOnceAndSoon) {
         for (uint64_t step = 1; step <= steps; ++step)
           for (;;) {
             const auto begin = SteadyClock::now();
-            const Deal deal = one->next({{step, 0, grains, 1}, 0, executor, 0.1});
+            const Deal deal = one->next({{step, 0, grains, 1}, 0, executor, 0.1, 1 + executor});
             std::lock_guard lock(mutex);
             seconds.push_back(seconds_of(SteadyClock::now()) - seconds_of(begin));
-            if (!deal.grain) break;
-            ++taken[{step, *deal.grain}];
+            if (deal.count == 0) break;
+            for (uint32_t i = 0; i < deal.count; ++i) ++taken[{step, deal.first + i}];
           }
       });
   for (auto& thread : threads) thread.join();
@@ -158,9 +160,10 @@ TEST_F(Counter, ClaimsCarryTheWorkAndTheWorkersNumber) {
   start(3);
   auto two = client(2);
   EXPECT_EQ(two->left({9, 0, 5, 1}), 2005u);
-  const Deal deal = two->next({{9, 0, 5, 1}, 0, 0, 0});
-  EXPECT_EQ(deal.grain, 0u);
-  EXPECT_EQ(deal.left, 4u);
+  const Deal deal = two->next({{9, 0, 5, 1}, 0, 0, 0, 2});
+  EXPECT_EQ(deal.first, 0u);
+  EXPECT_EQ(deal.count, 2u);
+  EXPECT_EQ(deal.left, 3u);
 }
 
 TEST_F(Counter, StrangersDisturbNobody) {
@@ -177,8 +180,8 @@ TEST_F(Counter, StrangersDisturbNobody) {
   EXPECT_TRUE(is_closed(garbage));
   EXPECT_TRUE(is_closed(huge));
   auto one = client(1);
-  EXPECT_TRUE(one->next({{1, 0, 2, 1}, 1, 0, 0}).grain);
-  EXPECT_TRUE(zero->next({{1, 0, 2, 1}, 0, 0, 0}).grain);
+  EXPECT_TRUE(one->next({{1, 0, 2, 1}, 1, 0, 0}).count);
+  EXPECT_TRUE(zero->next({{1, 0, 2, 1}, 0, 0, 0}).count);
   EXPECT_TRUE(is_closed(half)) << "after five seconds";
   EXPECT_TRUE(is_closed(silent));
   EXPECT_EQ(lost_[0].count() + lost_[1].count() + gone_.count(), 0u);
@@ -192,7 +195,7 @@ TEST_F(Counter, OfManyStrangersTheOldestIsClosed) {
   const auto begin = SteadyClock::now();
   EXPECT_TRUE(is_closed(crowd[0]));
   EXPECT_LT(SteadyClock::now() - begin, 3s) << "before its time was over";
-  EXPECT_TRUE(zero->next({{1, 0, 2, 1}, 0, 0, 0}).grain);
+  EXPECT_TRUE(zero->next({{1, 0, 2, 1}, 0, 0, 0}).count);
 }
 
 TEST_F(Counter, AWorkerThatBreaksTheProtocolIsClosed) {
@@ -215,7 +218,7 @@ TEST_F(Counter, OthersHearOfAWorkerThatDied) {
   EXPECT_EQ(lost_[0].first(), sentence);
   EXPECT_EQ(lost_[2].first(), sentence);
   EXPECT_EQ(gone_.first(), sentence);
-  EXPECT_TRUE(zero->next({{1, 0, 2, 1}, 0, 0, 0}).grain) << "the counter goes on";
+  EXPECT_TRUE(zero->next({{1, 0, 2, 1}, 0, 0, 0}).count) << "the counter goes on";
 }
 
 TEST_F(Counter, OthersHearOfAWorkerThatIsSilent) {
@@ -296,30 +299,31 @@ TEST_F(Counter, TheServersEndWakesItsClients) {
   one->fail("nobody hears it, and it does not throw");
 }
 
+// Lets a worker in and tells the time: the connection of its requests, then that of its heartbeats.
+std::vector<Socket> let_in(const Socket& listening) {
+  bool out_of_files = false;
+  std::vector<Socket> sockets;
+  while (sockets.size() < 2) {
+    Socket socket = accept_from(listening, out_of_files);
+    if (!socket.is_open()) {
+      std::this_thread::sleep_for(1ms);
+      continue;
+    }
+    send_all(socket, encode(frame_of(FrameKind::welcome)));
+    sockets.push_back(std::move(socket));
+  }
+  for (int i = 0; i < 16; ++i) send_all(sockets[0], encode(frame_of(FrameKind::time)));
+  return sockets;
+}
+
 TEST_F(Counter, AServerThatFallsSilentIsGoneToo) {
   start(1);
   Socket listening = listen_on(0, false);
   CounterClient::Options options = client_options(0);
   options.port = port_of(listening);
   options.silence_seconds = 2;
-  // Lets a worker in, tells the time, and says nothing any more.
   std::thread fake([&] {
-    bool out_of_files = false;
-    std::vector<Socket> sockets;
-    while (sockets.size() < 2) {
-      Socket socket = accept_from(listening, out_of_files);
-      if (!socket.is_open()) {
-        std::this_thread::sleep_for(1ms);
-        continue;
-      }
-      Frame welcome;
-      welcome.kind = FrameKind::welcome;
-      send_all(socket, encode(welcome));
-      sockets.push_back(std::move(socket));
-    }
-    Frame time;
-    time.kind = FrameKind::time;
-    for (int i = 0; i < 16; ++i) send_all(sockets[0], encode(time));
+    const std::vector<Socket> sockets = let_in(listening);
     lost_[0].first();
   });
   CounterClient client(options, [this](const std::string& sentence) { lost_[0].add(sentence); });
@@ -328,12 +332,39 @@ TEST_F(Counter, AServerThatFallsSilentIsGoneToo) {
   EXPECT_NE(lost_[0].first().find("has not been heard of for 2 s"), std::string::npos) << lost_[0].first();
 }
 
+TEST_F(Counter, GrainsThatDoNotExistOrWereNotAskedForAreRefused) {
+  start(1);
+  Socket listening = listen_on(0, false);
+  CounterClient::Options options = client_options(0);
+  options.port = port_of(listening);
+  const std::vector<Deal> bad = {{0, 4, 0}, {8, 3, 0}, {10, 1, 0}, {UINT32_MAX, 2, 0}, {1, UINT32_MAX, 0}};
+  std::thread fake([&] {
+    const std::vector<Socket> sockets = let_in(listening);
+    Frame answer = frame_of(FrameKind::deal);
+    for (const Deal& deal : bad) {
+      answer.deal = deal;
+      send_all(sockets[0], encode(answer));
+    }
+    answer.deal = {7, 3, 0};
+    send_all(sockets[0], encode(answer));
+    send_all(sockets[0], encode(frame_of(FrameKind::heard)));
+    std::this_thread::sleep_for(100ms);
+  });
+  {
+    CounterClient client(options, {});
+    for (const Deal& deal : bad)
+      EXPECT_THROW(client.next({{1, 0, 10, 1}, 0, 0, 0, 3}), WorkError) << deal.first << " " << deal.count;
+    EXPECT_EQ(client.next({{1, 0, 10, 1}, 0, 0, 0, 3}).first, 7u);
+  }
+  fake.join();
+}
+
 TEST_F(Counter, AddressesAreTriedInOrderAndNamesToo) {
   start(2);
   CounterClient::Options options = client_options(0);
   options.addresses = {"no-such-host.invalid", "127.0.0.9", "localhost"};
   CounterClient zero(options, {});
-  EXPECT_TRUE(zero.next({{1, 0, 2, 1}, 0, 0, 0}).grain);
+  EXPECT_TRUE(zero.next({{1, 0, 2, 1}, 0, 0, 0}).count);
 }
 
 TEST_F(Counter, ListensEverywhereWhenToldTo) {
@@ -345,7 +376,7 @@ TEST_F(Counter, ListensEverywhereWhenToldTo) {
   options.addresses = {addresses.front()};
   options.connect_seconds = 2;
   CounterClient zero(options, {});
-  EXPECT_TRUE(zero.next({{1, 0, 2, 1}, 0, 0, 0}).grain);
+  EXPECT_TRUE(zero.next({{1, 0, 2, 1}, 0, 0, 0}).count);
   for (const std::string& address : addresses) EXPECT_FALSE(address.starts_with("127.") || address == "::1");
 }
 
@@ -388,12 +419,13 @@ TEST_F(Counter, AnUnreachableServerIsNamed) {
 TEST(CounterProtocol, FramesSurviveTheWire) {
   Frame frame;
   frame.kind = FrameKind::claim;
-  frame.claim = {{1ull << 40, 7, 123, 1ull << 50}, 0, 5, 0.25};
+  frame.claim = {{1ull << 40, 7, 123, 1ull << 50}, 0, 5, 0.25, UINT32_MAX};
   const Frame claim = decode(encode(frame)).value();
   EXPECT_EQ(claim.claim.work.step, 1ull << 40);
   EXPECT_EQ(claim.claim.work.tokens, 1ull << 50);
   EXPECT_EQ(claim.claim.executor, 5u);
   EXPECT_EQ(claim.claim.seconds, 0.25);
+  EXPECT_EQ(claim.claim.wanted, UINT32_MAX);
   frame.kind = FrameKind::sentence;
   frame.sentence = std::string(max_sentence_bytes - 1, 'x') + "ä";
   EXPECT_EQ(decode(encode(frame)).value().sentence, std::string(max_sentence_bytes - 1, 'x'))

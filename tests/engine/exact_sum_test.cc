@@ -21,7 +21,10 @@ class FakeModel final : public TensorModel {
   }
   std::span<const Parameter> parameters() const override { return store_.all(); }
   std::unique_ptr<Workspace> make_workspace() const override { return std::make_unique<Workspace>(); }
-  GrainLoss compute_grain(const Batch&, uint64_t, Workspace&, GradientSink&) const override { return {}; }
+  std::vector<GrainLoss> compute_grains(const Batch&, uint64_t, uint64_t, Workspace&,
+                                        GradientSink&) const override {
+    return {};
+  }
   uint64_t grain_bytes(uint64_t, uint64_t) const override { return 0; }
   void touched_rows(const Batch& batch, size_t, std::vector<uint32_t>& ids) const override {
     for (const Sample& sample : batch.samples) ids.insert(ids.end(), sample.ids.begin(), sample.ids.end());
@@ -72,9 +75,9 @@ int run(ExactSum& sum, const std::vector<Grain>& grains, unsigned executors, con
   for (int attempt = 1;; ++attempt) {
     sum.begin(data.batch, executors);
     for (size_t g = 0; g < grains.size(); ++g) {
-      GradientSink& sink = sum.sink(owner(g));
-      sink.dense(0, grains[g].weight.data());
-      sink.rows(1, grains[g].ids, grains[g].rows.data());
+      GradientSink& sink = sum.sink(owner(g), 1);
+      sink.dense(0, 0, grains[g].weight.data());
+      sink.rows(0, 1, grains[g].ids, grains[g].rows.data());
     }
     if (sum.finish(0)) return attempt;
   }
@@ -120,9 +123,9 @@ TEST(ExactSum, SumsOfSeveralWorkersAreThoseOfOne) {
   for (bool good = false; !good;) {
     for (auto& worker : workers) worker->begin(data.batch, 2);
     for (size_t g = 0; g < grains.size(); ++g) {
-      GradientSink& sink = workers[g % 5 == 0 ? 0 : 2]->sink(g % 2);  // worker 1 has no grain
-      sink.dense(0, grains[g].weight.data());
-      sink.rows(1, grains[g].ids, grains[g].rows.data());
+      GradientSink& sink = workers[g % 5 == 0 ? 0 : 2]->sink(g % 2, 1);  // worker 1 has no grain
+      sink.dense(0, 0, grains[g].weight.data());
+      sink.rows(0, 1, grains[g].ids, grains[g].rows.data());
     }
     ASSERT_EQ(workers[0]->buckets(), 2u);
     for (size_t bucket = 0; bucket < 2; ++bucket) {
@@ -193,8 +196,8 @@ TEST(ExactSum, NotANumberNamesStepAndTensor) {
     const OwnedBatch data(grains);
     sum.begin(data.batch, 1);
     for (const auto& grain : grains) {
-      sum.sink(0).dense(0, grain.weight.data());
-      sum.sink(0).rows(1, grain.ids, grain.rows.data());
+      sum.sink(0, 1).dense(0, 0, grain.weight.data());
+      sum.sink(0, 1).rows(0, 1, grain.ids, grain.rows.data());
     }
     try {
       sum.finish(41);

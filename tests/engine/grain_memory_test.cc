@@ -55,5 +55,36 @@ TEST(GrainMemory, WhereNothingFitsItSaysSo) {
   EXPECT_TRUE(said.find("not even a text of one token fits") != std::string::npos) << said;
 }
 
+// Grains of so many tokens, two samples each.
+uint32_t grains_at_once(const Joining& joining, const std::vector<uint64_t>& tokens) {
+  const std::vector<uint32_t> ids(1000);
+  Batch batch;
+  for (uint64_t count : tokens) {
+    batch.samples.push_back({std::span(ids).first(count - 1), 0, {}});
+    batch.samples.push_back({std::span(ids).first(1), 0, {}});
+    batch.grain_begin.push_back(batch.samples.size());
+  }
+  return joining.grains_at_once(batch);
+}
+
+TEST(Joining, AsManyGrainsAsMakeTheSamplesAndFitTheTokens) {
+  const std::vector<uint64_t> tokens(20, 100);
+  EXPECT_EQ(grains_at_once({1, 8192}, tokens), 1u);
+  EXPECT_EQ(grains_at_once({16, 8192}, tokens), 8u);
+  EXPECT_EQ(grains_at_once({16, 350}, tokens), 3u);
+  EXPECT_EQ(grains_at_once({16, 99}, tokens), 1u);
+  EXPECT_EQ(grains_at_once({16, 0}, tokens), 1u);
+  EXPECT_EQ(grains_at_once({16, 1000}, {400, 100, 100, 100}), 2u) << "the largest counts";
+  EXPECT_EQ(grains_at_once({16, 1000}, {}), 1u);
+}
+
+TEST(Joining, JoinsLessWhereMemoryIsShort) {
+  EXPECT_EQ(joining_that_fits(16, 16384, 2, 0, bytes).tokens, most_joined_tokens) << "unknown memory";
+  EXPECT_EQ(joining_that_fits(16, 16384, 2, 1ull << 40, bytes).tokens, most_joined_tokens);
+  EXPECT_EQ(joining_that_fits(16, 1000, 2, 1ull << 40, bytes).tokens, 1000u);
+  EXPECT_EQ(joining_that_fits(16, 1000, 2, 600000, bytes).tokens, 250u);
+  EXPECT_EQ(joining_that_fits(16, 1000, 2, 10, bytes).tokens, 0u) << "one by one";
+}
+
 }  // namespace
 }  // namespace paceline

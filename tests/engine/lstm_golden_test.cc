@@ -99,12 +99,12 @@ class Gradients : public GradientSink {
       : parameters_(parameters), taken_(parameters.size()) {
     for (const auto& parameter : parameters) values_.emplace_back(parameter.size());
   }
-  void dense(size_t p, const float* gradient) override {
+  void dense(size_t, size_t p, const float* gradient) override {
     EXPECT_FALSE(parameters_[p].rows) << parameters_[p].name;
     std::copy_n(gradient, values_[p].size(), values_[p].begin());
     ++taken_[p];
   }
-  void rows(size_t p, std::span<const uint32_t> ids, const float* gradients) override {
+  void rows(size_t, size_t p, std::span<const uint32_t> ids, const float* gradients) override {
     EXPECT_TRUE(parameters_[p].rows) << parameters_[p].name;
     EXPECT_EQ(std::set<uint32_t>(ids.begin(), ids.end()).size(), ids.size()) << "rows are not distinct";
     const uint64_t width = parameters_[p].shape[1];
@@ -174,7 +174,7 @@ TEST_P(LstmGolden, LossAndEveryGradientEqualPyTorchsForEveryOption) {
     const auto parameters = model.parameters();
     for (int attempt = 0; attempt < 2; ++attempt) {  // the second one finds a used workspace
       Gradients gradients(parameters);
-      const GrainLoss found = model.compute_grain(data.batch, test["grain"], *workspace, gradients);
+      const GrainLoss found = model.compute_grains(data.batch, test["grain"], 1, *workspace, gradients)[0];
       const double loss = test["expected_loss"], weight = test["expected_weight"];
       EXPECT_LE(std::fabs(found.loss - loss), 1e-5 * loss) << found.loss << ", expected " << loss;
       EXPECT_NEAR(found.weight, weight, 1e-6 * weight);
@@ -193,7 +193,7 @@ double train_step(Learner& learner, const Batch& batch, double learning_rate, Ex
   do {
     learner.begin_step(batch, executors.count());
     executors.run(batch.grains(), [&](uint64_t grain, unsigned executor) {
-      losses[grain] = learner.compute_grain(batch, grain, executor);
+      losses[grain] = learner.compute_grains(batch, grain, 1, executor)[0];
     });
   } while (!learner.finish_grains(batch, executors));
   GrainLoss total;

@@ -57,7 +57,7 @@ void train_steps(Learner& learner, uint64_t from, uint64_t to, Executors& crew) 
       std::vector<GrainLoss> losses(data.batch.grains());
       learner.begin_step(data.batch, crew.count());
       crew.run(data.batch.grains(), [&](uint64_t grain, unsigned executor) {
-        losses[grain] = learner.compute_grain(data.batch, grain, executor);
+        losses[grain] = learner.compute_grains(data.batch, grain, 1, executor)[0];
       });
       weight = 0;
       for (const auto& part : losses) weight += part.weight;
@@ -140,8 +140,9 @@ TEST(Lstm, OneTokenAndTwentyThousandInOneBatch) {
   learner->begin_step(batch, crew.count());
   double loss = 0;
   std::vector<GrainLoss> losses(batch.grains());
-  crew.run(batch.grains(),
-           [&](uint64_t g, unsigned executor) { losses[g] = learner->compute_grain(batch, g, executor); });
+  crew.run(batch.grains(), [&](uint64_t g, unsigned executor) {
+    losses[g] = learner->compute_grains(batch, g, 1, executor)[0];
+  });
   for (const auto& part : losses) loss += part.loss;
   EXPECT_TRUE(std::isfinite(loss));
   EXPECT_FALSE(learner->finish_grains(batch, crew));  // calibration
@@ -176,7 +177,7 @@ TEST(Lstm, LearnsAnOrderThatCountingWordsCannot) {
       std::vector<GrainLoss> losses(batch.grains());
       learner->begin_step(batch, crew.count());
       crew.run(batch.grains(), [&](uint64_t g, unsigned executor) {
-        losses[g] = learner->compute_grain(batch, g, executor);
+        losses[g] = learner->compute_grains(batch, g, 1, executor)[0];
       });
       total = {};
       for (const auto& part : losses) total.loss += part.loss, total.weight += part.weight;

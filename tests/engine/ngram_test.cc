@@ -48,7 +48,7 @@ double step(NgramModel& model, const Batch& batch, Executors& executors, double 
   std::vector<GrainLoss> losses(batch.grains());
   model.begin_step(batch, executors.count());
   executors.run(batch.grains(),
-                [&](uint64_t g, unsigned e) { losses[g] = model.compute_grain(batch, g, e); });
+                [&](uint64_t g, unsigned e) { losses[g] = model.compute_grains(batch, g, 1, e)[0]; });
   GrainLoss total;
   for (auto& part : losses) total.loss += part.loss, total.weight += part.weight;
   EXPECT_TRUE(model.finish_grains(batch, executors));
@@ -103,7 +103,7 @@ TEST(Ngram, SeveralWorkersMakeTheUpdateOfOne) {
     double weight = 0;
     for (auto& worker : workers) worker->begin_step(data.batch, 1);
     for (uint64_t g = 0; g < data.batch.grains(); ++g)
-      weight += workers[g % 3 == 0 ? 0 : 2]->compute_grain(data.batch, g, 0).weight;
+      weight += workers[g % 3 == 0 ? 0 : 2]->compute_grains(data.batch, g, 1, 0)[0].weight;
     std::vector<std::span<int32_t>> parts;
     for (auto& worker : workers) parts.push_back(worker->gather(data.batch, 0));
     for (size_t k = 0; k < parts[0].size(); ++k) {

@@ -81,6 +81,66 @@ TEST(PacePull, AWorkerThatIsFarSlowerDoesNotHoldUpANoisyOne) {
   EXPECT_LT(mean_seconds({38, 1}), 1.03 * mean_seconds({38}));
 }
 
+TEST(PacePull, GrainsAtOnceReachTheLimitOfSingleOnes) {
+  for (const Speeds& mix : mixes)
+    for (uint32_t grains : {16u, 32u, 100u}) {
+      SimulatedRun run = constant_run(mix);
+      run.grains = grains;
+      run.wanted = 4;
+      const auto steps = Simulation(run, policy("pull")).steps(200);
+      EXPECT_LT(over_limit(steps, 2), 1.02)
+          << grains << " grains, " << mix.size() << " workers, first " << mix[0];
+    }
+}
+
+TEST(PacePull, ASlowWorkerTakesOneAtATime) {
+  SimulatedRun run = constant_run({20, 1});
+  run.wanted = 4;
+  for (const SimulatedStep& step : Simulation(run, policy("pull")).steps(50))
+    for (const auto& [worker, deal] : step.taken) EXPECT_LE(deal.count, worker == 1 ? 1u : 4u);
+}
+
+TEST(PacePull, WhileSpeedsAreUnknownGrainsAreDealtOneByOne) {
+  SimulatedRun run = constant_run({1, 1});
+  run.wanted = 4;
+  Simulation simulation(run, policy("pull"));
+  const auto& first = simulation.step().taken;
+  EXPECT_EQ(first[0].deal.count, 1u);
+  EXPECT_EQ(first[1].deal.count, 1u);
+  EXPECT_EQ(simulation.step().taken[0].deal.count, 4u);
+}
+
+TEST(PacePull, WhoIsAtSeveralGrainsIsExpectedToBeFreeAfterAllOfThem) {
+  PaceOptions options = policy("pull");
+  options.executors = {1, 1};
+  auto pace = make_pace(options);
+  // A grain takes worker 0 a second, worker 1 five and a half.
+  const Work first{1, 0, 2, 2}, second{2, 0, 6, 6};
+  pace->next({first, 0, 0, 0}, 0);
+  pace->next({first, 1, 0, 0}, 0);
+  EXPECT_FALSE(pace->next({first, 0, 0, 1}, 1).count);
+  EXPECT_FALSE(pace->next({first, 1, 0, 5.5}, 5.5).count);
+  EXPECT_EQ(pace->next({second, 0, 0, 0, 8}, 10).count, 2u);
+  EXPECT_EQ(pace->next({second, 1, 0, 0, 8}, 10).count, 1u)
+      << "until 15.5 the other can end three more after its two, and four are left";
+}
+
+TEST(PacePull, TheCostOfAGrainIsItsPartOfWhatWasComputedAtOnce) {
+  PaceOptions options = policy("pull");
+  options.executors = {1, 1};
+  auto pace = make_pace(options);
+  const Work first{1, 0, 2, 2}, second{2, 0, 8, 8}, third{3, 0, 2, 2};
+  for (uint32_t worker : {0u, 1u}) pace->next({first, worker, 0, 0}, 0);
+  for (uint32_t worker : {0u, 1u}) EXPECT_FALSE(pace->next({first, worker, 0, 1}, 1).count);
+  EXPECT_EQ(pace->next({second, 0, 0, 0, 2}, 10).count, 2u);
+  EXPECT_EQ(pace->next({second, 0, 0, 2, 2}, 12).count, 1u);
+  double now = 13;
+  for (Deal deal{0, 1, 0}; deal.count > 0; ++now) deal = pace->next({second, 0, 0, 1, 1}, now);
+  // Had two seconds for two grains counted as those of one, worker 0 would be too slow for the second.
+  EXPECT_EQ(pace->next({third, 1, 0, 0}, now).count, 1u);
+  EXPECT_EQ(pace->next({third, 0, 0, 0}, now).count, 1u);
+}
+
 TEST(PacePull, TheLastWhoAsksGetsTheRest) {
   PaceOptions options = policy("pull");
   options.executors = {1, 1};
@@ -89,13 +149,13 @@ TEST(PacePull, TheLastWhoAsksGetsTheRest) {
   const Work first{1, 0, 3, 3}, second{2, 0, 2, 2};
   pace->next({first, 0, 0, 0}, 0);
   pace->next({first, 1, 0, 0}, 0);
-  EXPECT_TRUE(pace->next({first, 0, 0, 1}, 1).grain);
-  EXPECT_FALSE(pace->next({first, 0, 0, 1}, 2).grain);
-  EXPECT_FALSE(pace->next({first, 1, 0, 100}, 100).grain);
-  EXPECT_FALSE(pace->next({second, 1, 0, 0}, 101).grain) << "the other could do both long before";
-  EXPECT_TRUE(pace->next({second, 0, 0, 0}, 101).grain);
-  EXPECT_TRUE(pace->next({second, 0, 0, 500}, 601).grain) << "now slow, but nobody else is there";
-  EXPECT_FALSE(pace->next({second, 0, 0, 500}, 1101).grain);
+  EXPECT_TRUE(pace->next({first, 0, 0, 1}, 1).count);
+  EXPECT_FALSE(pace->next({first, 0, 0, 1}, 2).count);
+  EXPECT_FALSE(pace->next({first, 1, 0, 100}, 100).count);
+  EXPECT_FALSE(pace->next({second, 1, 0, 0}, 101).count) << "the other could do both long before";
+  EXPECT_TRUE(pace->next({second, 0, 0, 0}, 101).count);
+  EXPECT_TRUE(pace->next({second, 0, 0, 500}, 601).count) << "now slow, but nobody else is there";
+  EXPECT_FALSE(pace->next({second, 0, 0, 500}, 1101).count);
 }
 
 TEST(Pace, AQuotaThatChangesEveryTenSecondsIsFollowed) {

@@ -17,6 +17,7 @@ struct SimulatedRun {
   std::vector<unsigned> executors;                             // of each worker
   std::function<double(size_t worker, double seconds)> speed;  // tokens per second of an executor, at a time
   uint32_t grains = 32;
+  uint32_t wanted = 1;  // grains that an executor asks for at once
   uint64_t tokens_per_grain = 1000;
   double noise_per_step = 0, noise_per_grain = 0;  // relative, uniform in +-
   double hiccup = 0;                               // chance that a grain takes ten times as long
@@ -30,6 +31,11 @@ struct SimulatedStep {
   double limit = 0;    // the best that whole grains allow
   std::vector<uint64_t> shares;
   std::vector<int> dealt;  // how often each grain was
+  struct Taken {
+    size_t worker;
+    Deal deal;
+  };
+  std::vector<Taken> taken;  // in the order of the claims
 };
 
 class Simulation {
@@ -57,20 +63,24 @@ class Simulation {
       Request request = requests.top();
       requests.pop();
       end = std::max(end, request.time);
-      const Deal deal =
-          pace(request.worker)
-              .next({work, static_cast<uint32_t>(request.worker), request.executor, request.seconds},
-                    request.time);
-      if (!deal.grain) continue;
-      ++result.dealt.at(*deal.grain);
+      const Deal deal = pace(request.worker)
+                            .next({work, static_cast<uint32_t>(request.worker), request.executor,
+                                   request.seconds, run_.wanted},
+                                  request.time);
+      if (deal.count == 0) continue;
+      result.taken.push_back({request.worker, deal});
       const double begin = request.time + run_.claim_seconds;
-      request.seconds = seconds_of_grain(request.worker, begin);
-      request.time = begin + request.seconds;
+      request.time = begin;
+      for (uint32_t i = 0; i < deal.count; ++i) {
+        ++result.dealt.at(deal.first + i);
+        request.time += seconds_of_grain(request.worker, request.time);
+      }
+      request.seconds = request.time - begin;
       requests.push(request);
       WorkerStep& worker = workers[request.worker];
       if (worker.grains == 0) begin_of_[request.worker] = begin;
-      ++worker.grains;
-      worker.tokens += run_.tokens_per_grain;
+      worker.grains += deal.count;
+      worker.tokens += deal.count * run_.tokens_per_grain;
       worker.seconds = std::max(worker.seconds, request.time - begin_of_[request.worker]);
     }
     for (const WorkerStep& worker : workers) result.shares.push_back(worker.grains);

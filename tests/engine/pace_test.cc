@@ -83,6 +83,7 @@ TEST_P(EveryPace, DealsEveryGrainOnceWhateverTheSpeeds) {
       return speeds[(worker + static_cast<size_t>(time / 20)) % speeds.size()];  // they change places
     };
     run.grains = static_cast<uint32_t>(random.below(40));
+    run.wanted = 1 + static_cast<uint32_t>(random.below(6));
     run.noise_per_step = run.noise_per_grain = 0.3 * random.uniform();
     run.hiccup = 0.02;
     run.steps_per_epoch = 5;
@@ -93,15 +94,48 @@ TEST_P(EveryPace, DealsEveryGrainOnceWhateverTheSpeeds) {
   }
 }
 
+TEST_P(EveryPace, DealsSeveralAtOnceAndTheLastOnesOneByOne) {
+  SimulatedRun run = constant_run({1, 1});
+  run.executors = {2, 2};
+  run.grains = 64;
+  run.wanted = 4;
+  const auto steps = Simulation(run, options()).steps(6);
+  const auto& taken = steps.back().taken;
+  EXPECT_EQ(taken.front().deal.count, 4u);
+  std::vector<Deal> last(2);  // of each worker
+  for (const auto& [worker, deal] : taken) {
+    ASSERT_LE(deal.count, 4u);
+    last[worker] = deal;
+  }
+  for (const Deal& deal : last) EXPECT_EQ(deal.count, 1u);
+  EXPECT_LT(taken.size(), 40u);
+  EXPECT_LT(steps.back().seconds, 1.01 * steps.back().limit);
+}
+
+TEST_P(EveryPace, AskingForAnyNumberGetsWhatThereIs) {
+  for (uint32_t wanted : {0u, 1u, 7u, UINT32_MAX}) {
+    auto pace = make({1, 2});
+    uint32_t dealt = 0;
+    for (double now = 1; now < 40; ++now)
+      for (const auto& [worker, executor] : {std::pair{0u, 0u}, std::pair{1u, 0u}, std::pair{1u, 1u}}) {
+        const Deal deal = pace->next({{1, 0, 12, 1200}, worker, executor, 1, wanted}, now);
+        ASSERT_LE(deal.count, std::max(wanted, 1u));
+        ASSERT_LE(uint64_t{deal.first} + deal.count, 12u);
+        dealt += deal.count;
+      }
+    EXPECT_EQ(dealt, 12u) << wanted;
+  }
+}
+
 TEST_P(EveryPace, GivesNothingForAWorkBeforeTheNewest) {
   auto pace = make({1, 1});
   const Work first{7, 0, 8, 800}, second{8, 0, 8, 800}, again{8, 1, 8, 800};
-  EXPECT_TRUE(pace->next({first, 0, 0, 0}, 1).grain);
-  EXPECT_TRUE(pace->next({second, 0, 0, 0}, 2).grain);
-  EXPECT_FALSE(pace->next({first, 0, 0, 0.5}, 3).grain);
-  EXPECT_TRUE(pace->next({first, 1, 0, 0}, 4).grain) << "the other worker is still there";
-  EXPECT_TRUE(pace->next({again, 0, 0, 0}, 5).grain) << "a second attempt is a new work";
-  EXPECT_FALSE(pace->next({second, 0, 0, 0.5}, 6).grain);
+  EXPECT_TRUE(pace->next({first, 0, 0, 0}, 1).count);
+  EXPECT_TRUE(pace->next({second, 0, 0, 0}, 2).count);
+  EXPECT_FALSE(pace->next({first, 0, 0, 0.5}, 3).count);
+  EXPECT_TRUE(pace->next({first, 1, 0, 0}, 4).count) << "the other worker is still there";
+  EXPECT_TRUE(pace->next({again, 0, 0, 0}, 5).count) << "a second attempt is a new work";
+  EXPECT_FALSE(pace->next({second, 0, 0, 0.5}, 6).count);
 }
 
 TEST_P(EveryPace, ANumberMayComeAgainAfterAnotherWork) {
@@ -111,9 +145,9 @@ TEST_P(EveryPace, ANumberMayComeAgainAfterAnotherWork) {
     for (const Work& work : {step, evaluation}) {
       int grains = 0;
       for (uint32_t executor : {0u, 1u})
-        while (pace->next({work, 0, executor, 0.1}, round).grain) ++grains;
+        while (pace->next({work, 0, executor, 0.1}, round).count) ++grains;
       ASSERT_EQ(grains, 3);
-      EXPECT_FALSE(pace->next({work, 0, 0, 0}, round).grain) << "none stays none";
+      EXPECT_FALSE(pace->next({work, 0, 0, 0}, round).count) << "none stays none";
     }
 }
 
@@ -122,7 +156,7 @@ TEST_P(EveryPace, WhoComesLateGetsNothingTwice) {
   const Work first{1, 0, 4, 400}, second{2, 0, 4, 400};
   std::vector<int> dealt(4);
   auto take_all = [&](const Work& work, uint32_t worker) {
-    while (auto grain = pace->next({work, worker, 0, 0.1}, 1).grain) ++dealt[*grain];
+    for (Deal deal; (deal = pace->next({work, worker, 0, 0.1}, 1)).count > 0;) ++dealt[deal.first];
   };
   take_all(first, 0);
   pace->next({second, 0, 0, 0}, 2);
@@ -133,9 +167,9 @@ TEST_P(EveryPace, WhoComesLateGetsNothingTwice) {
 TEST_P(EveryPace, StrangeClaimsGetNothing) {
   auto pace = make({2, 1});
   const Work work{1, 0, 6, 600};
-  EXPECT_FALSE(pace->next({work, 2, 0, 0}, 1).grain);
-  EXPECT_FALSE(pace->next({work, 1, 1, 0}, 1).grain);
-  EXPECT_FALSE(pace->next({{1, 0, 0, 0}, 0, 0, 0}, 1).grain);
+  EXPECT_FALSE(pace->next({work, 2, 0, 0}, 1).count);
+  EXPECT_FALSE(pace->next({work, 1, 1, 0}, 1).count);
+  EXPECT_FALSE(pace->next({{1, 0, 0, 0}, 0, 0, 0}, 1).count);
   EXPECT_EQ(pace->left({2, 0, 0, 0}, 1), 0u);
 }
 
@@ -166,6 +200,16 @@ TEST(PaceEven, IsAsSlowAsTheSlowest) {
   EXPECT_NEAR(mean_over(steps, 0, &SimulatedStep::ideal), (16 * 0.25 + 0.05) / (3.2 / 1.4 + 0.05), 0.01);
   SimulatedRun odd = constant_run({1, 1, 1});
   EXPECT_EQ(Simulation(odd, policy("even")).step().shares, (std::vector<uint64_t>{11, 11, 10}));
+}
+
+TEST(PaceShares, AnExecutorTakesHalfOfItsPartAtMost) {
+  EXPECT_EQ(grains_at_once(32, 2, 4), 4u);
+  EXPECT_EQ(grains_at_once(12, 2, 4), 3u);
+  EXPECT_EQ(grains_at_once(5, 2, 4), 2u);
+  EXPECT_EQ(grains_at_once(4, 2, 4), 1u);
+  EXPECT_EQ(grains_at_once(4, 8, 4), 1u);
+  EXPECT_EQ(grains_at_once(3, 1, 4), 3u) << "nobody waits for it";
+  EXPECT_EQ(grains_at_once(UINT32_MAX, 3, UINT32_MAX), 715827883u);
 }
 
 TEST(PaceEpoch, TakesTheSpeedsOfTheLastEpoch) {

@@ -1,10 +1,9 @@
-// Who takes the next grain: asked over TCP, because rank 0's executors are busy with grains of their own
+// Who takes the next grains: asked over TCP, because rank 0's executors are busy with grains of their own
 // and one-sided MPI does not progress between hosts meanwhile.
 #pragma once
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,13 +20,15 @@ struct Work {
 struct Claim {
   Work work;
   uint32_t worker = 0, executor = 0;
-  // Of the grain that this executor has just finished; 0 when it is its first of this work.
+  // Of all that this executor was last dealt; 0 when it has had nothing of this work yet.
   double seconds = 0;
+  uint32_t wanted = 1;  // grains that it would compute at once; as many or fewer are dealt
 };
 
+// Grains that follow each other.
 struct Deal {
-  std::optional<uint32_t> grain;  // none: there is nothing left for this executor in this work
-  uint32_t left = 0;              // grains that this worker could still get after this one
+  uint32_t first = 0, count = 0;  // count 0: there is nothing left for this executor in this work
+  uint32_t left = 0;              // grains that this worker could still get after these
 };
 
 // Every executor of every worker asks in every work, again and again until it is told none; whoever is told

@@ -73,7 +73,12 @@ CounterClient::~CounterClient() {
 Deal CounterClient::next(const Claim& claim) {
   Frame request = frame_of(FrameKind::claim);
   request.claim = claim;
-  return state_->ask(request, FrameKind::deal).deal;
+  const Deal deal = state_->ask(request, FrameKind::deal).deal;
+  const uint32_t grains = claim.work.grains;
+  if (deal.count > claim.wanted || deal.count > grains || deal.first > grains - deal.count)
+    work_error("worker 0 ({}) deals grains {} to {} of {} where {} at most were asked for", state_->server,
+               deal.first, uint64_t{deal.first} + deal.count, grains, claim.wanted);
+  return deal;
 }
 
 uint32_t CounterClient::left(const Work& work) {

@@ -7,7 +7,7 @@ namespace paceline {
 namespace {
 
 constexpr size_t hello_bytes = 4 * 4 + 4 + max_token_bytes + 4 + max_host_bytes;
-constexpr size_t claim_bytes = 4 + 4 + 8 + 4 + 4 + 8 + 8;
+constexpr size_t claim_bytes = 4 + 4 + 8 + 4 + 4 + 8 + 8 + 4;
 constexpr size_t sentence_bytes = 4 + 4 + max_sentence_bytes;
 static_assert(sentence_bytes <= max_frame_bytes && hello_bytes <= max_frame_bytes);
 
@@ -51,6 +51,7 @@ void put_claim(WireWriter& out, const Claim& claim) {
   out.put(claim.work.grains);
   out.put(claim.work.tokens);
   out.put(claim.seconds);
+  out.put(claim.wanted);
 }
 
 Hello take_hello(WireReader& in) {
@@ -71,13 +72,16 @@ Claim take_claim(WireReader& in) {
   claim.work.grains = in.u32();
   claim.work.tokens = in.u64();
   claim.seconds = in.f64();
+  claim.wanted = in.u32();
   return claim;
 }
 
 Deal take_deal(WireReader& in) {
-  const bool is_grain = in.u32() != 0;
-  const uint32_t grain = in.u32(), left = in.u32();
-  return {is_grain ? std::optional(grain) : std::nullopt, left};
+  Deal deal;
+  deal.first = in.u32();
+  deal.count = in.u32();
+  deal.left = in.u32();
+  return deal;
 }
 
 }  // namespace
@@ -103,8 +107,8 @@ std::vector<std::byte> encode(const Frame& frame) {
       put_claim(out, frame.claim);
       break;
     case FrameKind::deal:
-      out.put(static_cast<uint32_t>(frame.deal.grain.has_value()));
-      out.put(frame.deal.grain.value_or(0));
+      out.put(frame.deal.first);
+      out.put(frame.deal.count);
       out.put(frame.deal.left);
       break;
     case FrameKind::time:

@@ -13,7 +13,7 @@
 
 namespace paceline {
 
-constexpr uint32_t counter_version = 1;
+constexpr uint32_t counter_version = 2;
 
 enum class FrameKind : uint32_t {
   hello = 0x45434150,  // the first of each connection; reads "PACE"

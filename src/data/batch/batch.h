@@ -28,6 +28,11 @@ struct Batch {
   std::span<const Sample> grain(uint64_t g) const {
     return std::span(samples).subspan(grain_begin[g], grain_begin[g + 1] - grain_begin[g]);
   }
+  uint64_t tokens_of(uint64_t g) const {
+    uint64_t sum = 0;
+    for (const Sample& sample : grain(g)) sum += sample.ids.size();
+    return sum;
+  }
 };
 
 // Sorts the samples by length, the longest first (equal ones stay in their order), and cuts them into

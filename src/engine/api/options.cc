@@ -60,7 +60,7 @@ void declare_batches(FieldTable& table, TrainOptions& options) {
   table.integer("batch-size", &options.batch_size, 1, 1 << 20,
                 "Samples a step, over all executors together.");
   table.integer("grain-size", &options.grain_size, 1, 1 << 16,
-                "Samples that an executor takes at a time, on average.");
+                "Samples of a grain, which is what an executor takes at least, on average.");
   table.integer("grain-tokens", &options.grain_tokens, 1, 1 << 28,
                 "Most tokens of a grain; a longer text is a grain of its own.");
   table.integer("bucket-batches", &options.bucket_batches, 1, 1 << 12,

@@ -37,7 +37,7 @@ struct TrainOptions {
   uint64_t epochs = 5, steps = 0;  // steps 0: as many as the epochs have
   double max_time = 0;             // minutes; 0: no limit
   uint64_t batch_size = 128;       // samples a step, whatever the number of executors
-  uint64_t grain_size = 16;        // samples that one executor takes at a time, on average
+  uint64_t grain_size = 16;        // samples of a grain, on average
   uint64_t grain_tokens = 16384;   // most tokens of a grain; a longer text is a grain of its own
   uint64_t bucket_batches = 1;     // batches whose samples are sorted by length together; 1: none are
   uint64_t max_length = 0;         // tokens of a text that are used; 0: all

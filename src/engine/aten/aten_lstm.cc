@@ -64,7 +64,7 @@ Tensor gru_cell(const Tensor& input, const Tensor& recurrent, const Tensor& befo
 }
 
 // States of one direction, tokens x hidden, moment by moment.
-Tensor run_direction(Cell kind, const CellTensors& w, const PackedGrain& grain, const Tensor& input,
+Tensor run_direction(Cell kind, const CellTensors& w, const PackedGrains& grain, const Tensor& input,
                      const Tensor& mask) {
   const int64_t hidden = w.weight_hh.size(1);
   const Tensor from_input = at::addmm(w.bias_ih, input, w.weight_ih.t());
@@ -84,7 +84,7 @@ Tensor run_direction(Cell kind, const CellTensors& w, const PackedGrain& grain, 
   return at::cat(states);
 }
 
-Tensor pool_states(Pooling kind, const PackedGrain& grain, const Tensor& states, int64_t forward,
+Tensor pool_states(Pooling kind, const PackedGrains& grain, const Tensor& states, int64_t forward,
                    const Tensor& query) {
   std::vector<Tensor> pooled;
   for (size_t s = 0; s < grain.sequences(); ++s) {
@@ -120,39 +120,21 @@ class AtenLstm final : public LstmModel {
     on_device_.clear();  // copied when they are needed next
   }
 
-  GrainLoss compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
-                          GradientSink& sink) const override {
+  // One after another: LibTorch's products have other bits beside other rows.
+  uint64_t samples_at_once() const override { return 1; }
+  std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
+                                        Workspace& workspace, GradientSink& sink) const override {
     one_thread();
-    auto& w = static_cast<LstmWorkspace&>(workspace);
-    const std::span<const Sample> samples = batch.grain(grain);
-    pack(samples, w);
-    const Dropouts dropouts = dropouts_of(batch.step, grain);
-
-    Leaves leaves = make_leaves(w.grain, true);
-    const Tensor logits = forward_tensors(w.grain, leaves, &dropouts);
-    GrainLoss result;
-    Tensor d_logits = logits.detach().to(at::kCPU, at::kFloat, false, true);
-    for (size_t s = 0; s < w.grain.sequences(); ++s)
-      result.loss +=
-          loss_.gradient(samples[w.grain.samples[s]],
-                         {d_logits.mutable_data_ptr<float>() + s * classes_, classes_}, result.weight);
-    logits.backward(d_logits.to(device_));
-    for (size_t i : gradient_order()) {
-      const Tensor& leaf = leaves.tensors[i];
-      const Tensor gradient =
-          (leaf.grad().defined() ? leaf.grad() : at::zeros_like(leaf)).to(at::kCPU).contiguous();
-      if (i == embedding_number_)
-        sink.rows(i, leaves.ids, gradient.const_data_ptr<float>());
-      else
-        sink.dense(i, gradient.const_data_ptr<float>());
-    }
-    return result;
+    std::vector<GrainLoss> losses;
+    for (uint64_t i = 0; i < count; ++i)
+      losses.push_back(compute_grain(batch, first + i, i, static_cast<LstmWorkspace&>(workspace), sink));
+    return losses;
   }
 
   void logits(std::span<const Text> texts, std::span<float> out) const override {
     one_thread();
     const at::NoGradGuard guard;
-    PackedGrain grain;
+    PackedGrains grain;
     grain.pack(texts, options_.max_length);
     const Tensor values =
         forward_tensors(grain, make_leaves(grain, false), nullptr).to(at::kCPU).contiguous();
@@ -169,6 +151,34 @@ class AtenLstm final : public LstmModel {
     Tensor places;              // row of the grain -> place in ids
   };
 
+  // number: among those that the sink takes together.
+  GrainLoss compute_grain(const Batch& batch, uint64_t grain, size_t number, LstmWorkspace& w,
+                          GradientSink& sink) const {
+    const std::span<const Sample> samples = batch.grain(grain);
+    pack(batch, grain, 1, w);
+    const Dropouts dropouts = dropouts_of(batch.step, grain);
+
+    Leaves leaves = make_leaves(w.packed, true);
+    const Tensor logits = forward_tensors(w.packed, leaves, &dropouts);
+    GrainLoss result;
+    Tensor d_logits = logits.detach().to(at::kCPU, at::kFloat, false, true);
+    for (size_t s = 0; s < w.packed.sequences(); ++s)
+      result.loss +=
+          loss_.gradient(samples[w.packed.samples[s]],
+                         {d_logits.mutable_data_ptr<float>() + s * classes_, classes_}, result.weight);
+    logits.backward(d_logits.to(device_));
+    for (size_t i : gradient_order()) {
+      const Tensor& leaf = leaves.tensors[i];
+      const Tensor gradient =
+          (leaf.grad().defined() ? leaf.grad() : at::zeros_like(leaf)).to(at::kCPU).contiguous();
+      if (i == embedding_number_)
+        sink.rows(number, i, leaves.ids, gradient.const_data_ptr<float>());
+      else
+        sink.dense(number, i, gradient.const_data_ptr<float>());
+    }
+    return result;
+  }
+
   // Threads start with as many as there are cores, and one executor is to take one.
   static void one_thread() {
     thread_local bool done = false;
@@ -176,7 +186,7 @@ class AtenLstm final : public LstmModel {
     done = true;
   }
 
-  Leaves make_leaves(const PackedGrain& grain, bool gradients) const {
+  Leaves make_leaves(const PackedGrains& grain, bool gradients) const {
     Leaves leaves;
     leaves.ids = grain.ids;
     std::sort(leaves.ids.begin(), leaves.ids.end());
@@ -203,7 +213,7 @@ class AtenLstm final : public LstmModel {
     return value;
   }
 
-  Tensor embedded(const PackedGrain& grain, const Leaves& leaves, const Dropouts* dropouts) const {
+  Tensor embedded(const PackedGrains& grain, const Leaves& leaves, const Dropouts* dropouts) const {
     Tensor x = leaves.tensors[embedding_number_].index_select(0, leaves.places);
     if (dropouts == nullptr) return x;
     if (dropouts->embedding.active())
@@ -218,7 +228,7 @@ class AtenLstm final : public LstmModel {
   }
 
   // logits, sequences x classes, in the order of the packed grain
-  Tensor forward_tensors(const PackedGrain& grain, const Leaves& leaves, const Dropouts* dropouts) const {
+  Tensor forward_tensors(const PackedGrains& grain, const Leaves& leaves, const Dropouts* dropouts) const {
     const Tensor reversed = indices_of(grain.reversed).to(device_);
     Tensor x = embedded(grain, leaves, dropouts);
     const auto sample_number = [&](size_t width) {

@@ -26,10 +26,12 @@ constexpr uint64_t evaluation_bit = uint64_t{1} << 63;
 // The grains on this worker's executors, or shared among all workers, where the values that are not
 // computed here are 0 and come from the others.
 void run_grains(Executors& executors, Crew* crew, const Work& work, std::span<float> values,
-                const Crew::Task& task) {
+                const std::function<void(uint64_t grain, unsigned executor)>& task) {
   if (crew == nullptr || crew->is_alone()) return executors.run(work.grains, task);
   std::ranges::fill(values, 0.f);
-  crew->run(work, executors, task, [](unsigned) {});
+  crew->run(
+      work, 1, executors, [&](uint64_t grain, uint64_t, unsigned executor) { task(grain, executor); },
+      [](unsigned) {});
   crew->sum({reinterpret_cast<int32_t*>(values.data()), values.size()});
 }
 

@@ -34,13 +34,14 @@ HWY_ATTR void LstmForward(const LstmStep& s) {
   }
 }
 
-HWY_ATTR void LstmBackward(const LstmStep& s, const float* d_state, float* d_cell, float* d_bias) {
+HWY_ATTR void LstmBackward(const LstmStep& s, const float* d_state, float* d_cell,
+                           const MutableRows& d_biases) {
   const size_t n = s.hidden;
   for (size_t r = 0; r < s.rows; ++r) {
     float* gates = s.gates + r * 4 * n;
     const float* before = s.cell_in ? s.cell_in + r * n : nullptr;
     const float *cell = s.cell + r * n, *dh = d_state + r * n;
-    float* dc = d_cell + r * n;
+    float *dc = d_cell + r * n, *d_bias = d_biases.row(r);
     ForVectors(n, [&](auto d, size_t u) HWY_ATTR {
       const auto one = hn::Set(d, 1.0f);
       const auto i = hn::LoadU(d, gates + u), f = hn::LoadU(d, gates + n + u),
@@ -87,10 +88,11 @@ HWY_ATTR void GruForward(const GruStep& s) {
   }
 }
 
-HWY_ATTR void GruBackward(const GruStep& s, float* d_state, float* d_bias) {
+HWY_ATTR void GruBackward(const GruStep& s, float* d_state, const MutableRows& d_biases) {
   const size_t n = s.hidden;
   for (size_t row = 0; row < s.rows; ++row) {
     float *gates = s.gates + row * 3 * n, *candidate = s.candidate + row * n, *dh = d_state + row * n;
+    float* d_bias = d_biases.row(row);
     const float* before = s.state_in ? s.state_in + row * n : nullptr;
     ForVectors(n, [&](auto d, size_t u) HWY_ATTR {
       const auto one = hn::Set(d, 1.0f);
@@ -133,11 +135,11 @@ HWY_EXPORT(GruBackward);
 }  // namespace
 
 void lstm_forward(const LstmStep& step) { HWY_DYNAMIC_DISPATCH(LstmForward)(step); }
-void lstm_backward(const LstmStep& step, const float* d_state, float* d_cell, float* d_bias) {
+void lstm_backward(const LstmStep& step, const float* d_state, float* d_cell, const MutableRows& d_bias) {
   HWY_DYNAMIC_DISPATCH(LstmBackward)(step, d_state, d_cell, d_bias);
 }
 void gru_forward(const GruStep& step) { HWY_DYNAMIC_DISPATCH(GruForward)(step); }
-void gru_backward(const GruStep& step, float* d_state, float* d_bias) {
+void gru_backward(const GruStep& step, float* d_state, const MutableRows& d_bias) {
   HWY_DYNAMIC_DISPATCH(GruBackward)(step, d_state, d_bias);
 }
 

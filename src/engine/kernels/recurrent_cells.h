@@ -1,7 +1,7 @@
 // The element-wise half of LSTM and GRU cells, forward and backward, for all sequences that are active at
 // one moment. The matrix products around them are multiply() of gemm.h.
 #pragma once
-#include <cstddef>
+#include "engine/kernels/gemm.h"
 
 namespace paceline {
 
@@ -16,8 +16,8 @@ struct LstmStep {
 };
 void lstm_forward(const LstmStep& step);
 // d_state: gradient of h; d_cell: in the gradient that came from the next step, out the one for the step
-// before; d_bias (4 hidden): the gradients of the sums are added to it, row after row.
-void lstm_backward(const LstmStep& step, const float* d_state, float* d_cell, float* d_bias);
+// before; d_bias (4 hidden each): row r's gradients of the sums are added to d_bias.row(r), row after row.
+void lstm_backward(const LstmStep& step, const float* d_state, float* d_cell, const MutableRows& d_bias);
 
 struct GruStep {
   size_t rows, hidden;
@@ -31,7 +31,7 @@ struct GruStep {
 // recurrent is read in forward only.
 void gru_forward(const GruStep& step);
 // d_state: in the gradient of h, out its part that reaches the step before directly (through z).
-// d_bias: 3 hidden of the input side, then 3 hidden of the recurrent side.
-void gru_backward(const GruStep& step, float* d_state, float* d_bias);
+// d_bias, likewise: 3 hidden of the input side, then 3 hidden of the recurrent side.
+void gru_backward(const GruStep& step, float* d_state, const MutableRows& d_bias);
 
 }  // namespace paceline

@@ -14,22 +14,27 @@ struct UpdateFacts {
   double gradient_norm = 0;  // before clipping; 0 where the learner does not take it
 };
 
-// Told by the executors' threads how far a grain is: all gradients of a bucket are in.
+// Told by the executors' threads how far the grains are that they compute at once: all of their gradients of
+// a bucket are in.
 class BucketWatch {
  public:
   virtual ~BucketWatch() = default;
   virtual void added(unsigned executor, size_t bucket) = 0;
 };
 
-// A step is: begin_step; compute_grain for every grain of the batch, on any executors, in any order;
-// finish_grains, and all of it again while that returns false; update. The result depends on the batch
-// and the state alone, never on who computed what.
+// A step is: begin_step; compute_grains until every grain of the batch was computed once, on any executors,
+// in any order, one at a time or several at once; finish_grains, and all of it again while that returns
+// false; update. The result depends on the batch and the state alone, never on who computed what.
 class Learner {
  public:
   virtual ~Learner() = default;
   // From one thread, before the grains of every attempt. executors: how many there are.
   virtual void begin_step(const Batch& batch, unsigned executors) = 0;
-  virtual GrainLoss compute_grain(const Batch& batch, uint64_t grain, unsigned executor) = 0;
+  // `count` grains from `first` on: the loss of each.
+  virtual std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
+                                                unsigned executor) = 0;
+  // How many samples it is better to compute at once: smaller grains are given several at once. 1: never.
+  virtual uint64_t samples_at_once() const = 0;
 
   // What several workers exchange. A bucket holds gradients that leave together; buckets leave in their
   // order, the same on every worker.
@@ -59,7 +64,7 @@ class Learner {
   // After the tensors of state() were written from outside.
   virtual void state_changed(const nlohmann::json& numbers) = 0;
 
-  // Bytes that one executor needs for a grain of so many tokens and samples.
+  // Bytes that one executor needs for so many tokens and samples at once.
   virtual uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const = 0;
 };
 

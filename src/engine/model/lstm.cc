@@ -8,6 +8,9 @@ namespace paceline {
 namespace {
 
 constexpr size_t logits_tokens = 16384, logits_texts = 64;  // at a time
+// The recurrent product reads the whole matrix at every moment, from beyond the second cache: with so many
+// rows that costs little.
+constexpr uint64_t sequences_at_once = 16;
 
 }  // namespace
 
@@ -108,24 +111,27 @@ LstmModel::Dropouts LstmModel::dropouts_of(uint64_t step, uint64_t grain) const 
   return all;
 }
 
-void LstmModel::pack(std::span<const Sample> samples, LstmWorkspace& w) const {
+void LstmModel::pack(const Batch& batch, uint64_t first, uint64_t count, LstmWorkspace& w) const {
+  const auto begin = std::span(batch.grain_begin).subspan(first, count + 1);
   w.texts.clear();
-  for (const Sample& sample : samples) w.texts.push_back(sample.ids);
-  w.grain.pack(w.texts, options_.max_length);
+  for (uint64_t i = begin.front(); i < begin.back(); ++i) w.texts.push_back(batch.samples[i].ids);
+  w.packed.pack(w.texts, begin, options_.max_length);
 }
 
-GrainLoss LstmModel::compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
-                                   GradientSink& sink) const {
+uint64_t LstmModel::samples_at_once() const { return sequences_at_once; }
+
+std::vector<GrainLoss> LstmModel::compute_grains(const Batch& batch, uint64_t first, uint64_t count,
+                                                 Workspace& workspace, GradientSink& sink) const {
   auto& w = static_cast<LstmWorkspace&>(workspace);
-  const std::span<const Sample> samples = batch.grain(grain);
-  pack(samples, w);
-  const Dropouts dropouts = dropouts_of(batch.step, grain);
+  pack(batch, first, count, w);
+  std::vector<Dropouts> dropouts;
+  for (uint64_t grain = first; grain < first + count; ++grain)
+    dropouts.push_back(dropouts_of(batch.step, grain));
   forward(w, dropouts);
   output_layer(w);
-  GrainLoss result;
-  result.loss = loss_and_output_gradient(samples, w, result.weight);
+  std::vector<GrainLoss> losses = loss_and_output_gradient(batch, first, w);
   backward(w, dropouts, sink);
-  return result;
+  return losses;
 }
 
 void LstmModel::logits(std::span<const Text> texts, std::span<float> out) const {
@@ -147,12 +153,12 @@ void LstmModel::logits(std::span<const Text> texts, std::span<float> out) const 
     while (end < texts.size() && end - first < logits_texts &&
            (end == first || tokens + texts[end].size() <= most_tokens))
       tokens += texts[end++].size();
-    w->grain.pack(texts.subspan(first, end - first), options_.max_length);
-    forward(*w, none);
+    w->packed.pack(texts.subspan(first, end - first), options_.max_length);
+    forward(*w, {&none, 1});
     output_layer(*w);
     for (size_t s = 0; s < end - first; ++s)
       std::copy_n(w->logits.data() + s * classes_, classes_,
-                  out.data() + (first + w->grain.samples[s]) * classes_);
+                  out.data() + (first + w->packed.samples[s]) * classes_);
     first = end;
   }
   std::lock_guard lock(mutex_);

@@ -16,7 +16,7 @@ LstmOptions lstm_options_from_json(const nlohmann::json& config);
 void check_lstm_file(const LstmOptions& options, const Task& task, const fs::path& file);
 
 struct LstmWorkspace final : Workspace {
-  PackedGrain grain;
+  PackedGrains packed;
   std::vector<Text> texts;
   AlignedFloats embedded, pooled, d_pooled, row_gradients;
   struct Layer {
@@ -30,8 +30,9 @@ struct LstmWorkspace final : Workspace {
   PoolingCache pooling;
   AlignedFloats d_output, d_next;  // gradients of a layer's output, of its input
   RecurrentGradients gradients;
-  std::vector<float> logits, d_query, d_weight, d_bias;
-  std::vector<uint64_t> order;  // rows by token, to add the gradients of a word
+  std::vector<float> logits;
+  std::vector<float> d_query, d_weight, d_bias;  // of each grain
+  std::vector<uint64_t> order;                   // rows by token, to add the gradients of a word
   std::vector<uint32_t> ids;
 };
 
@@ -40,8 +41,9 @@ class LstmModel : public TensorModel {
   LstmModel(const TrainOptions& options, const Task& task);
   std::span<const Parameter> parameters() const override { return store_.all(); }
   std::unique_ptr<Workspace> make_workspace() const override;
-  GrainLoss compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
-                          GradientSink& sink) const override;
+  uint64_t samples_at_once() const override;
+  std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
+                                        Workspace& workspace, GradientSink& sink) const override;
   uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const override;
   std::vector<size_t> gradient_order() const override;
   void touched_rows(const Batch& batch, size_t parameter, std::vector<uint32_t>& ids) const override;
@@ -60,17 +62,25 @@ class LstmModel : public TensorModel {
     std::vector<Dropout> recurrent, layer;  // by layer * 2 + direction; by layer
   };
   Dropouts dropouts_of(uint64_t step, uint64_t grain) const;
-  void pack(std::span<const Sample> samples, LstmWorkspace& w) const;
+  void pack(const Batch& batch, uint64_t first, uint64_t count, LstmWorkspace& w) const;
 
-  void forward(LstmWorkspace& w, const Dropouts& dropouts) const;
+  // dropouts: of each packed grain; those of one kind are active in all or in none.
+  using DropoutsOfGrains = std::span<const Dropouts>;
+  void forward(LstmWorkspace& w, DropoutsOfGrains dropouts) const;
   void output_layer(LstmWorkspace& w) const;
-  double loss_and_output_gradient(std::span<const Sample> samples, LstmWorkspace& w, double& weight) const;
-  void backward(LstmWorkspace& w, const Dropouts& dropouts, GradientSink& sink) const;
+  std::vector<GrainLoss> loss_and_output_gradient(const Batch& batch, uint64_t first, LstmWorkspace& w) const;
+  void backward(LstmWorkspace& w, DropoutsOfGrains dropouts, GradientSink& sink) const;
   ConstRows layer_input(const LstmWorkspace& w, size_t layer, size_t direction) const;
-  void embed(LstmWorkspace& w, const Dropouts& dropouts) const;
-  void forward_layer(LstmWorkspace& w, size_t layer, const Dropouts& dropouts) const;
-  void backward_layer(LstmWorkspace& w, size_t layer, const Dropouts& dropouts, GradientSink& sink) const;
-  void embedding_gradient(LstmWorkspace& w, const Dropouts& dropouts, GradientSink& sink) const;
+  void embed(LstmWorkspace& w, DropoutsOfGrains dropouts) const;
+  void recurrent_mask(const PackedGrains& packed, size_t number, DropoutsOfGrains dropouts,
+                      std::vector<float>& mask) const;
+  void forward_layer(LstmWorkspace& w, size_t layer, DropoutsOfGrains dropouts) const;
+  void drop_rows(const PackedGrains& packed, size_t layer, DropoutsOfGrains dropouts, const float* from,
+                 float* to) const;
+  void drop_pooled(const PackedGrains& packed, DropoutsOfGrains dropouts, float* pooled) const;
+  void backward_layer(LstmWorkspace& w, size_t layer, DropoutsOfGrains dropouts, GradientSink& sink) const;
+  void drop_embedding_gradient(LstmWorkspace& w, DropoutsOfGrains dropouts) const;
+  void embedding_gradient(LstmWorkspace& w, size_t grain, GradientSink& sink) const;
 
   TrainOptions options_;
   Cell cell_;

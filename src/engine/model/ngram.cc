@@ -143,7 +143,15 @@ void NgramModel::touch(const std::vector<uint32_t>& rows, uint32_t sample, Grain
   for (uint32_t r : rows) out.touched[(r * 0x85EBCA6Bu) >> 26].push_back({r, sample});
 }
 
-GrainLoss NgramModel::compute_grain(const Batch& batch, uint64_t grain, unsigned executor) {
+std::vector<GrainLoss> NgramModel::compute_grains(const Batch& batch, uint64_t first, uint64_t count,
+                                                  unsigned executor) {
+  std::vector<GrainLoss> losses;
+  for (uint64_t grain = first; grain < first + count; ++grain) losses.push_back(compute_grain(batch, grain));
+  if (watch_ != nullptr) watch_->added(executor, 0);
+  return losses;
+}
+
+GrainLoss NgramModel::compute_grain(const Batch& batch, uint64_t grain) {
   GrainGradient& out = grains_[grain];
   for (auto& list : out.touched) list.clear();
   out.output.assign(output_.size(), 0);
@@ -176,7 +184,6 @@ GrainLoss NgramModel::compute_grain(const Batch& batch, uint64_t grain, unsigned
     ++number;
   }
   out.computed = true;
-  if (watch_ != nullptr) watch_->added(executor, 0);
   return result;
 }
 

@@ -22,7 +22,9 @@ class NgramModel final : public Model, public Learner {
   void load(const SafetensorsReader& reader) override;
 
   void begin_step(const Batch& batch, unsigned executors) override;
-  GrainLoss compute_grain(const Batch& batch, uint64_t grain, unsigned executor) override;
+  std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
+                                        unsigned executor) override;
+  uint64_t samples_at_once() const override { return 1; }
   // Samples' gradients, and sums of the output layer, in one bucket; every worker then adds the samples'
   // gradients up in the rows that they touch, which are many more.
   size_t buckets() const override { return 1; }
@@ -60,6 +62,7 @@ class NgramModel final : public Model, public Learner {
 
   float* row(uint64_t index) { return table_.get() + index * stride_; }
   const float* row(uint64_t index) const { return table_.get() + index * stride_; }
+  GrainLoss compute_grain(const Batch& batch, uint64_t grain);
   void mean_of_rows(std::span<const uint32_t> rows, float* hidden) const;
   void output_layer(const float* hidden, std::span<float> logits) const;
   void update_partition(unsigned partition, uint64_t grains, float learning_rate, float unit, RowSums& sums);

@@ -69,10 +69,8 @@ bool NgramModel::finish_grains(const Batch& batch, Executors& executors) {
 }
 
 uint64_t NgramModel::probe(const Batch& batch) {
-  BucketWatch* watch = std::exchange(watch_, nullptr);
   begin_step(batch, 1);
-  compute_grain(batch, 0, 0);
-  watch_ = watch;
+  compute_grain(batch, 0);
   const auto& sums = grains_[0].output;
   const uint64_t rows = hash64({reinterpret_cast<const char*>(sample_gradients_.data()),
                                 batch.grain_begin[1] * stride_ * sizeof(int32_t)});

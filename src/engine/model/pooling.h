@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "engine/model/packed_grain.h"
+#include "engine/model/packed_grains.h"
 
 namespace paceline {
 
@@ -17,11 +17,11 @@ struct PoolingCache {
 
 // states: tokens x width rows; of `width` units the first `forward` belong to the forward direction, the
 // rest to the reverse one. pooled: sequences x width. query: attention.weight.
-void pool(Pooling kind, const PackedGrain& grain, const float* states, size_t width, size_t forward,
+void pool(Pooling kind, const PackedGrains& packed, const float* states, size_t width, size_t forward,
           const float* query, PoolingCache& cache, float* pooled);
-// Writes all of d_states; adds to d_query.
-void pool_backward(Pooling kind, const PackedGrain& grain, const float* states, size_t width, size_t forward,
-                   const float* query, const PoolingCache& cache, const float* d_pooled, float* d_states,
-                   float* d_query);
+// Writes all of d_states; adds to d_query, a row for each grain.
+void pool_backward(Pooling kind, const PackedGrains& packed, const float* states, size_t width,
+                   size_t forward, const float* query, const PoolingCache& cache, const float* d_pooled,
+                   float* d_states, float* d_query);
 
 }  // namespace paceline

@@ -15,18 +15,33 @@ void multiply_by_mask(const float* values, const float* mask, size_t count, floa
   for (size_t i = 0; i < count; ++i) to[i] = values[i] * mask[i];
 }
 
+// Gradients of biases: an LSTM's two have the same.
+size_t bias_sums(const RecurrentWeights& w) {
+  const size_t G = gates_of(w.cell) * w.hidden;
+  return w.cell == Cell::lstm ? G : 2 * G;
+}
+
+// Some of the rows of a matrix; list: memory for their numbers.
+ConstRows chosen_rows(const ConstRows& all, const std::vector<uint32_t>& chosen,
+                      std::vector<uint32_t>& list) {
+  if (!all.rows) return {all.base, all.stride, chosen.data()};
+  list.clear();
+  for (uint32_t row : chosen) list.push_back(all.rows[row]);
+  return {all.base, all.stride, list.data()};
+}
+
 // The first moment behind a chunk of at least chunk_rows rows.
-size_t end_of_chunk(const PackedGrain& grain, size_t moment) {
+size_t end_of_chunk(const PackedGrains& packed, size_t moment) {
   size_t end = moment + 1;
-  while (end < grain.moments() && grain.begin[end] - grain.begin[moment] < chunk_rows) ++end;
+  while (end < packed.moments() && packed.begin[end] - packed.begin[moment] < chunk_rows) ++end;
   return end;
 }
 
 // Products of the recurrent side and the cells of one moment.
-void forward_moment(const RecurrentWeights& w, const PackedGrain& grain, size_t moment, const float* mask,
+void forward_moment(const RecurrentWeights& w, const PackedGrains& packed, size_t moment, const float* mask,
                     RecurrentCache& cache) {
-  const size_t n = grain.active(moment), H = w.hidden, row = grain.begin[moment], G = gates_of(w.cell) * H;
-  const size_t last = moment > 0 ? grain.begin[moment - 1] : 0;
+  const size_t n = packed.active(moment), H = w.hidden, row = packed.begin[moment], G = gates_of(w.cell) * H;
+  const size_t last = moment > 0 ? packed.begin[moment - 1] : 0;
   float *gates = cache.gates.data() + row * G, *states = cache.state.data();
   const float* in = moment > 0 ? states + last * H : nullptr;
   const float* product_in = in;
@@ -63,48 +78,56 @@ void back_through_product(const RecurrentWeights& w, size_t n, const float* gate
   if (gru) add_floats(to, n * H, d_state);
 }
 
-void backward_moment(const RecurrentWeights& w, const PackedGrain& grain, size_t moment, const float* mask,
+void backward_moment(const RecurrentWeights& w, const PackedGrains& packed, size_t moment, const float* mask,
                      const ConstRows& d_output, RecurrentCache& cache) {
-  const size_t n = grain.active(moment), H = w.hidden, row = grain.begin[moment], G = gates_of(w.cell) * H;
-  const size_t last = moment > 0 ? grain.begin[moment - 1] : 0;
+  const size_t n = packed.active(moment), H = w.hidden, row = packed.begin[moment], G = gates_of(w.cell) * H;
+  const size_t last = moment > 0 ? packed.begin[moment - 1] : 0;
   float *gates = cache.gates.data() + row * G, *cell = cache.cell.data(), *states = cache.state.data();
   float* d_state = cache.d_state.data();
+  const MutableRows d_bias = {cache.d_bias.data(), bias_sums(w), packed.grains.data()};
   for (size_t i = 0; i < n; ++i) add_floats(d_output.row(row + i), H, d_state + i * H);
   if (w.cell == Cell::lstm)
     lstm_backward({n, H, gates, moment > 0 ? cell + last * H : nullptr, cell + row * H, nullptr}, d_state,
-                  cache.d_cell.data(), cache.d_bias.data());
+                  cache.d_cell.data(), d_bias);
   else
     gru_backward({n, H, gates, nullptr, cell + row * H, moment > 0 ? states + last * H : nullptr, nullptr},
-                 d_state, cache.d_bias.data());
+                 d_state, d_bias);
   if (moment > 0) back_through_product(w, n, gates, cell + row * H, mask, cache);
 }
 
 }  // namespace
 
-void recurrent_weight_gradients(const RecurrentWeights& w, const PackedGrain& grain, const ConstRows& input,
-                                const float* mask, RecurrentCache& cache, RecurrentGradients& gradients) {
-  const size_t H = w.hidden, G = gates_of(w.cell) * H, T = grain.tokens();
-  const float *gates = cache.gates.data(), *candidate = cache.cell.data();
+void recurrent_weight_gradients(const RecurrentWeights& w, const PackedGrains& packed, size_t grain,
+                                const ConstRows& input, const float* mask, RecurrentCache& cache,
+                                RecurrentGradients& gradients) {
+  const size_t H = w.hidden, G = gates_of(w.cell) * H;
+  const std::vector<uint32_t>& rows = packed.rows_of[grain];
   gradients.weight_ih.resize(G * w.input);
   gradients.weight_hh.resize(G * H);
-  const ConstRows states =
-      mask ? ConstRows{cache.masked.data(), H} : ConstRows{cache.state.data(), H, grain.before.data()};
+  const ConstRows inputs = chosen_rows(input, rows, cache.input_rows);
+  const ConstRows states = chosen_rows(
+      mask ? ConstRows{cache.masked.data(), H} : ConstRows{cache.state.data(), H, packed.before.data()}, rows,
+      cache.state_rows);
   const auto from_input = [&](size_t gate) {
-    return RightSide{input, w.input, gradients.weight_ih.data() + gate * H * w.input, w.input};
+    return RightSide{inputs, w.input, gradients.weight_ih.data() + gate * H * w.input, w.input};
   };
   const auto from_state = [&](size_t gate) {
     return RightSide{states, H, gradients.weight_hh.data() + gate * H * H, H};
   };
+  const auto left = [&](const float* base, size_t stride) { return ConstRows{base, stride, rows.data()}; };
+  const float *gates = cache.gates.data(), *candidate = cache.cell.data();
   // A GRU's third gate has sums of its own on each side.
   const size_t shared = w.cell == Cell::lstm ? 4 : 2;
-  multiply_transposed(T, {gates, G}, shared * H, std::array{from_input(0), from_state(0)}, cache.scratch);
+  multiply_transposed(rows.size(), left(gates, G), shared * H, std::array{from_input(0), from_state(0)},
+                      cache.scratch);
   if (w.cell == Cell::gru) {
-    multiply_transposed(T, {gates + 2 * H, G}, H, std::array{from_input(2)}, cache.scratch);
-    multiply_transposed(T, {candidate, H}, H, std::array{from_state(2)}, cache.scratch);
+    multiply_transposed(rows.size(), left(gates + 2 * H, G), H, std::array{from_input(2)}, cache.scratch);
+    multiply_transposed(rows.size(), left(candidate, H), H, std::array{from_state(2)}, cache.scratch);
   }
-  const auto& sums = cache.d_bias;
-  gradients.bias_ih.assign(sums.begin(), sums.begin() + static_cast<ptrdiff_t>(G));
-  gradients.bias_hh.assign(sums.end() - static_cast<ptrdiff_t>(G), sums.end());
+  const size_t sums = bias_sums(w);
+  const float* d_bias = cache.d_bias.data() + grain * sums;
+  gradients.bias_ih.assign(d_bias, d_bias + G);
+  gradients.bias_hh.assign(d_bias + sums - G, d_bias + sums);
 }
 
 void RecurrentWeights::pack() {
@@ -119,35 +142,35 @@ void RecurrentWeights::pack() {
     for (size_t i = 0; i < G; ++i) bias[i] += bias_hh[i];
 }
 
-void recurrent_forward(const RecurrentWeights& w, const PackedGrain& grain, const ConstRows& input,
+void recurrent_forward(const RecurrentWeights& w, const PackedGrains& packed, const ConstRows& input,
                        const float* mask, RecurrentCache& cache) {
-  const size_t H = w.hidden, G = gates_of(w.cell) * H, T = grain.tokens();
+  const size_t H = w.hidden, G = gates_of(w.cell) * H, T = packed.tokens();
   float* gates = cache.gates.reserve(T * G);
   cache.cell.reserve(T * H);
-  // Before the first moment the state is zero: one row behind the others, which grain.before names.
+  // Before the first moment the state is zero: one row behind the others, which packed.before names.
   std::memset(cache.state.reserve((T + 1) * H) + T * H, 0, H * sizeof(float));
-  if (mask) std::memset(cache.masked.reserve(T * H), 0, grain.active(0) * H * sizeof(float));
-  if (w.cell == Cell::gru) cache.recurrent.reserve(grain.sequences() * G);
-  for (size_t moment = 0; moment < grain.moments();) {
-    const size_t end = end_of_chunk(grain, moment), row = grain.begin[moment];
+  if (mask) std::memset(cache.masked.reserve(T * H), 0, packed.active(0) * H * sizeof(float));
+  if (w.cell == Cell::gru) cache.recurrent.reserve(packed.sequences() * G);
+  for (size_t moment = 0; moment < packed.moments();) {
+    const size_t end = end_of_chunk(packed, moment), row = packed.begin[moment];
     const ConstRows rows = input.rows ? ConstRows{input.base, input.stride, input.rows + row}
                                       : ConstRows{input.base + row * input.stride, input.stride};
-    multiply(grain.begin[end] - row, rows, w.from_input, {gates + row * G, G}, Start::bias, w.bias.data());
-    for (; moment < end; ++moment) forward_moment(w, grain, moment, mask, cache);
+    multiply(packed.begin[end] - row, rows, w.from_input, {gates + row * G, G}, Start::bias, w.bias.data());
+    for (; moment < end; ++moment) forward_moment(w, packed, moment, mask, cache);
   }
 }
 
-void recurrent_backward(const RecurrentWeights& w, const PackedGrain& grain, const float* mask,
+void recurrent_backward(const RecurrentWeights& w, const PackedGrains& packed, const float* mask,
                         const ConstRows& d_output, const MutableRows& d_input, Start start,
                         RecurrentCache& cache) {
-  const size_t H = w.hidden, G = gates_of(w.cell) * H, N = grain.sequences();
+  const size_t H = w.hidden, G = gates_of(w.cell) * H, N = packed.sequences();
   std::memset(cache.d_state.reserve(N * H), 0, N * H * sizeof(float));
   std::memset(cache.d_cell.reserve(N * H), 0, N * H * sizeof(float));
   cache.d_product.reserve(N * H);
-  cache.d_bias.assign(w.cell == Cell::lstm ? G : 2 * G, 0.f);
-  for (size_t moment = grain.moments(); moment-- > 0;)
-    backward_moment(w, grain, moment, mask, d_output, cache);
-  multiply(grain.tokens(), {cache.gates.data(), G}, w.to_input, d_input, start);
+  cache.d_bias.assign(packed.grain_count() * bias_sums(w), 0.f);
+  for (size_t moment = packed.moments(); moment-- > 0;)
+    backward_moment(w, packed, moment, mask, d_output, cache);
+  multiply(packed.tokens(), {cache.gates.data(), G}, w.to_input, d_input, start);
 }
 
 }  // namespace paceline

@@ -1,7 +1,7 @@
-// One direction of one layer of LSTM or GRU cells over a packed grain.
+// One direction of one layer of LSTM or GRU cells over packed grains.
 #pragma once
 #include "engine/kernels/gemm.h"
-#include "engine/model/packed_grain.h"
+#include "engine/model/packed_grains.h"
 
 namespace paceline {
 
@@ -27,23 +27,24 @@ struct RecurrentGradients {
 // What forward leaves for backward, and memory for both.
 struct RecurrentCache {
   AlignedFloats gates, cell, state, masked, recurrent, d_state, d_cell, d_product;
-  std::vector<float> d_bias;
+  std::vector<float> d_bias;  // of each grain: of the input side, then for GRU of the recurrent side
+  std::vector<uint32_t> input_rows, state_rows;  // of one grain
   ProductScratch scratch;
 };
 
 // rows: of `input`, for each row of this direction. mask: sequences x hidden factors for the state on its
 // way into the recurrent product, or nullptr. Leaves the states, tokens x hidden, in cache.state.
-void recurrent_forward(const RecurrentWeights& weights, const PackedGrain& grain, const ConstRows& input,
+void recurrent_forward(const RecurrentWeights& weights, const PackedGrains& packed, const ConstRows& input,
                        const float* mask, RecurrentCache& cache);
 
 // d_output: gradient of the states, row by row of this direction. d_input: receives (Start::zero) or
 // gathers (Start::add) the gradient of the input.
-void recurrent_backward(const RecurrentWeights& weights, const PackedGrain& grain, const float* mask,
+void recurrent_backward(const RecurrentWeights& weights, const PackedGrains& packed, const float* mask,
                         const ConstRows& d_output, const MutableRows& d_input, Start start,
                         RecurrentCache& cache);
 
-// After recurrent_backward: the gradients of the weights.
-void recurrent_weight_gradients(const RecurrentWeights& weights, const PackedGrain& grain,
+// After recurrent_backward: the gradients of the weights, from one of the grains.
+void recurrent_weight_gradients(const RecurrentWeights& weights, const PackedGrains& packed, size_t grain,
                                 const ConstRows& input, const float* mask, RecurrentCache& cache,
                                 RecurrentGradients& gradients);
 

@@ -18,17 +18,19 @@ struct Parameter {
   }
 };
 
-// Takes the gradient of one grain, parameter by parameter, each once: of the grain's weighted sum of
-// losses, not of a mean. Values are read before the call returns.
+// Takes the gradients of grains that are computed together, of every grain every parameter once: of the
+// grain's weighted sum of losses, not of a mean. Values are read before the call returns.
 class GradientSink {
  public:
   virtual ~GradientSink() = default;
-  virtual void dense(size_t parameter, const float* gradient) = 0;
+  // grain: counted from the first of those that are computed together.
+  virtual void dense(size_t grain, size_t parameter, const float* gradient) = 0;
   // ids: distinct rows; gradients: one row of shape[1] values for each.
-  virtual void rows(size_t parameter, std::span<const uint32_t> ids, const float* gradients) = 0;
+  virtual void rows(size_t grain, size_t parameter, std::span<const uint32_t> ids,
+                    const float* gradients) = 0;
 };
 
-// Memory that an executor keeps from grain to grain.
+// Memory that an executor keeps from grains to grains.
 class Workspace {
  public:
   virtual ~Workspace() = default;
@@ -39,13 +41,17 @@ class TensorModel : public Model {
   // In a fixed order; the pointers stay valid as long as the model.
   virtual std::span<const Parameter> parameters() const = 0;
   virtual std::unique_ptr<Workspace> make_workspace() const = 0;
-  // Loss and gradients of a grain, with tensors whose shapes depend on the grain alone and random
-  // numbers from (seed, step, grain) alone.
-  virtual GrainLoss compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
-                                  GradientSink& sink) const = 0;
-  // The parameters in the order in which compute_grain gives their gradients: the first can be exchanged
-  // while the others are still computed.
+  // The loss and the gradients of each of `count` grains from `first` on, together where that is faster. A
+  // grain's bits depend on the grain alone, not on those beside it, and its random numbers on (seed, step,
+  // grain).
+  virtual std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
+                                                Workspace& workspace, GradientSink& sink) const = 0;
+  // How many samples it is better to compute together: smaller grains are given several at once. 1: never.
+  virtual uint64_t samples_at_once() const { return 1; }
+  // The parameters in the order in which compute_grains gives the gradients of its last grain: the first can
+  // be exchanged while the others are still computed.
   virtual std::vector<size_t> gradient_order() const;
+  // Memory for so many tokens and samples at once.
   virtual uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const = 0;
   // The rows of an embedding that the batch can touch, repeats allowed.
   virtual void touched_rows(const Batch& batch, size_t parameter, std::vector<uint32_t>& ids) const = 0;

@@ -54,7 +54,8 @@ struct ExactSum::Part {
     int32_t* integers() { return reinterpret_cast<int32_t*>(values.data()); }
   };
   std::vector<Sums> sums;
-  std::vector<size_t> added;  // tensors of each bucket that the current grain has given
+  size_t grains = 1;          // that are computed at once
+  std::vector<size_t> added;  // tensors of each bucket that they have given
   std::unique_ptr<Sink> sink;
 };
 
@@ -62,7 +63,7 @@ class ExactSum::Sink final : public GradientSink {
  public:
   Sink(ExactSum& sum, Part& part, unsigned executor) : sum_(sum), part_(part), executor_(executor) {}
 
-  void dense(size_t parameter, const float* gradient) override {
+  void dense(size_t, size_t parameter, const float* gradient) override {
     const Tensor& tensor = sum_.tensors_[parameter];
     auto& sums = part_.sums[parameter];
     add(tensor, gradient, tensor.size, 0, sums.empty, sums);
@@ -70,7 +71,7 @@ class ExactSum::Sink final : public GradientSink {
     tell(tensor);
   }
 
-  void rows(size_t parameter, std::span<const uint32_t> ids, const float* gradients) override {
+  void rows(size_t, size_t parameter, std::span<const uint32_t> ids, const float* gradients) override {
     const Tensor& tensor = sum_.tensors_[parameter];
     auto& sums = part_.sums[parameter];
     for (size_t i = 0; i < ids.size(); ++i) {
@@ -91,10 +92,10 @@ class ExactSum::Sink final : public GradientSink {
                                  : add_float(gradient, count, sums.values.data() + at, first);
     sums.largest = std::max(sums.largest, largest);
   }
-  // Every grain gives every tensor once, so a full count is the end of the bucket in this grain.
+  // Every grain gives every tensor once, so a full count is the end of the bucket in these grains.
   void tell(const Tensor& tensor) {
-    if (sum_.watch_ == nullptr || ++part_.added[tensor.bucket] < sum_.buckets_[tensor.bucket].tensors.size())
-      return;
+    const size_t all = sum_.buckets_[tensor.bucket].tensors.size() * part_.grains;
+    if (sum_.watch_ == nullptr || ++part_.added[tensor.bucket] < all) return;
     part_.added[tensor.bucket] = 0;
     sum_.watch_->added(executor_, tensor.bucket);
   }
@@ -183,7 +184,10 @@ void ExactSum::begin(const Batch& batch, unsigned executors) {
     }
 }
 
-GradientSink& ExactSum::sink(unsigned executor) { return *parts_[executor]->sink; }
+GradientSink& ExactSum::sink(unsigned executor, size_t grains) {
+  parts_[executor]->grains = grains;
+  return *parts_[executor]->sink;
+}
 
 void ExactSum::gather_tensor(Tensor& tensor, int32_t* into) {
   std::memset(into, 0, tensor.size * sizeof(int32_t));

@@ -17,8 +17,8 @@ class ExactSum {
 
   // Before the grains of every attempt: which rows the batch can touch, and the scales.
   void begin(const Batch& batch, unsigned executors);
-  // Where an executor's grains go.
-  GradientSink& sink(unsigned executor);
+  // Where the grains go that an executor computes at once.
+  GradientSink& sink(unsigned executor, size_t grains);
 
   // Gradients that are exchanged together, of about a quarter of a megabyte or more: neighbours in the
   // model's gradient order; an embedding is one of its own.

@@ -22,10 +22,11 @@ void TensorLearner::begin_step(const Batch& batch, unsigned executors) {
   if (workspaces_.size() < executors) workspaces_.resize(executors);
 }
 
-GrainLoss TensorLearner::compute_grain(const Batch& batch, uint64_t grain, unsigned executor) {
+std::vector<GrainLoss> TensorLearner::compute_grains(const Batch& batch, uint64_t first, uint64_t count,
+                                                     unsigned executor) {
   auto& workspace = workspaces_[executor];
   if (!workspace) workspace = model_->make_workspace();
-  return model_->compute_grain(batch, grain, *workspace, sum_.sink(executor));
+  return model_->compute_grains(batch, first, count, *workspace, sum_.sink(executor, count));
 }
 
 namespace {
@@ -34,10 +35,10 @@ namespace {
 class HashSink final : public GradientSink {
  public:
   explicit HashSink(std::span<const Parameter> parameters) : parameters_(parameters) {}
-  void dense(size_t parameter, const float* gradient) override {
+  void dense(size_t, size_t parameter, const float* gradient) override {
     fold(gradient, parameters_[parameter].size());
   }
-  void rows(size_t parameter, std::span<const uint32_t> ids, const float* gradients) override {
+  void rows(size_t, size_t parameter, std::span<const uint32_t> ids, const float* gradients) override {
     fold(gradients, ids.size() * parameters_[parameter].shape[1]);
   }
   uint64_t hash() const { return hash_; }
@@ -55,7 +56,7 @@ class HashSink final : public GradientSink {
 uint64_t TensorLearner::probe(const Batch& batch) {
   HashSink sink(model_->parameters());
   const auto workspace = model_->make_workspace();
-  model_->compute_grain(batch, 0, *workspace, sink);
+  model_->compute_grains(batch, 0, 1, *workspace, sink);
   return sink.hash();
 }
 

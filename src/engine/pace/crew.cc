@@ -16,13 +16,18 @@ double seconds_of(Exchange::Clock::time_point moment) {
   return std::chrono::duration<double>(moment.time_since_epoch()).count();
 }
 
+// A worker alone has all grains, whatever the policy.
+PaceOptions policy_for(const Exchange& exchange, PaceOptions options) {
+  if (exchange.size() == 1) options.policy = "even";
+  return options;
+}
+
 }  // namespace
 
 Crew::Crew(Exchange& exchange, const CrewOptions& options)
-    : exchange_(exchange), pace_(make_pace(options.pace)), left_(most_executors) {
-  if (is_alone()) return;
-  all_executors_ = 0;
+    : exchange_(exchange), pace_(make_pace(policy_for(exchange, options.pace))), left_(most_executors) {
   for (unsigned count : options.pace.executors) all_executors_ += count;
+  if (is_alone()) return;
   open_counter(options);
   clock_offset_ = client_->clock_offset();
 }
@@ -67,23 +72,20 @@ Deal Crew::next(const Claim& claim) {
   return pace_->next(claim, now());
 }
 
-void Crew::run(const Work& work, Executors& executors, const Task& task,
+void Crew::run(const Work& work, uint32_t at_once, Executors& executors, const Task& task,
                const std::function<void(unsigned executor)>& done) {
-  if (is_alone()) {
-    executors.run(work.grains, task);
-    return;
-  }
   PACELINE_ASSERT(executors.count() <= most_executors);
+  at_once_ = at_once;
   // One task an executor, but the crew of threads may give two of them to the same thread: the number of the
   // task is the executor.
   executors.run(executors.count(), [&](uint64_t executor, unsigned) {
-    Claim claim{work, rank(), static_cast<uint32_t>(executor), 0};
+    Claim claim{work, rank(), static_cast<uint32_t>(executor), 0, at_once};
     for (;;) {
       const Deal deal = next(claim);
       left_[executor] = deal.left;
-      if (!deal.grain) break;
+      if (deal.count == 0) break;
       const auto begin = Clock::now();
-      task(*deal.grain, static_cast<unsigned>(executor));
+      task(deal.first, deal.count, static_cast<unsigned>(executor));
       claim.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     }
     done(static_cast<unsigned>(executor));
@@ -92,7 +94,7 @@ void Crew::run(const Work& work, Executors& executors, const Task& task,
 
 bool Crew::has_more(const Work& work, unsigned executor) {
   // While many are left nobody can have taken them all since: that saves a question.
-  if (left_[executor] > 2 * all_executors_) return true;
+  if (left_[executor] > uint64_t{2} * at_once_ * all_executors_) return true;
   if (left_[executor] > 0) {
     if (pace_->is_shared()) {
       left_[executor] = client_->left(work);

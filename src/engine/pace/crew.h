@@ -25,11 +25,13 @@ class Crew {
   bool is_alone() const { return size() == 1; }
   Exchange& exchange() { return exchange_; }
 
-  using Task = std::function<void(uint64_t grain, unsigned executor)>;
-  // Calls the task for the grains that this worker gets, and done(executor) when an executor gets no more.
-  void run(const Work& work, Executors& executors, const Task& task,
+  // Computes `count` grains from `first` on.
+  using Task = std::function<void(uint64_t first, uint64_t count, unsigned executor)>;
+  // Calls the task for the grains that this worker gets, for up to `at_once` of them where that delays
+  // nobody, and done(executor) when an executor gets no more.
+  void run(const Work& work, uint32_t at_once, Executors& executors, const Task& task,
            const std::function<void(unsigned executor)>& done);
-  // False when the grain that the executor is at is its last one of this work.
+  // False when the grains that the executor is at are its last ones of this work.
   bool has_more(const Work& work, unsigned executor);
   // After every step, the same on all workers.
   void add(const Work& work, uint64_t epoch, std::span<const WorkerStep> workers);
@@ -53,7 +55,8 @@ class Crew {
   Deal next(const Claim& claim);
 
   Exchange& exchange_;
-  unsigned all_executors_ = 1;
+  unsigned all_executors_ = 0;
+  uint32_t at_once_ = 1;  // of the work that is run
   std::unique_ptr<Pace> pace_;
   std::mutex mutex_;  // of pace_, when it is asked here
   std::unique_ptr<CounterServer> server_;

@@ -1,5 +1,6 @@
-// pull: the next grain to whoever is free, so that a step is balanced to within a grain without prediction;
-// and none to an executor that would end it only after the others could have ended all that is left.
+// pull: the next grains to whoever is free, so that a step is balanced to within a grain without prediction:
+// several at once only while there is much left, and none to an executor that would end one only after the
+// others could have ended all that is left.
 #include <algorithm>
 #include <cmath>
 
@@ -24,6 +25,7 @@ enum class Doing { not_yet_asked, computing, told_none };
 struct ExecutorInWork {
   Doing doing = Doing::not_yet_asked;
   double since = 0;
+  uint32_t grains = 0;  // that it was dealt then
 };
 
 struct PulledWork {
@@ -53,15 +55,17 @@ class Pull : public Pace {
     if (!work) return {};
     const size_t executor = first_[claim.worker] + claim.executor;
     const double tokens = tokens_of_grain(claim.work);
-    speeds_[executor].add(claim.seconds / tokens, now);
+    ExecutorInWork& state = work->executors[executor];
+    if (state.doing == Doing::computing) speeds_[executor].add(claim.seconds / (state.grains * tokens), now);
     if (work->next == work->grains || declines(*work, executor, tokens, now)) {
-      work->executors[executor].doing = Doing::told_none;
+      state.doing = Doing::told_none;
       works_.tell_none(claim);
-      return {std::nullopt, 0};
+      return {};
     }
-    work->executors[executor] = {Doing::computing, now};
-    const uint32_t grain = work->next++;
-    return {grain, work->grains - work->next};
+    const uint32_t first = work->next, count = grains_for(*work, executor, claim.wanted);
+    state = {Doing::computing, now, count};
+    work->next += count;
+    return {first, count, work->grains - work->next};
   }
 
   uint32_t left(const Work& work, uint32_t) override {
@@ -72,6 +76,19 @@ class Pull : public Pace {
  private:
   PulledWork begin(const Work& work) const {
     return {0, work.grains, std::vector<ExecutorInWork>(speeds_.size())};
+  }
+
+  // Half of this executor's part of what is left, by the speeds of all who still take part; one while a speed
+  // is not known.
+  uint32_t grains_for(const PulledWork& work, size_t executor, uint32_t wanted) const {
+    double all = 0;
+    for (size_t other = 0; other < speeds_.size(); ++other) {
+      if (work.executors[other].doing == Doing::told_none) continue;
+      if (!speeds_[other].is_known()) return 1;
+      all += 1 / speeds_[other].cost_of_many();
+    }
+    const double part = 1 / speeds_[executor].cost_of_many() / all, left = work.grains - work.next;
+    return static_cast<uint32_t>(std::clamp<double>(std::floor(left * part / 2), 1, std::max(wanted, 1u)));
   }
 
   // Those who are busy or will still ask, and whose speed is known. Without one nobody is declined, so the
@@ -85,8 +102,9 @@ class Pull : public Pace {
       if (other == executor || state.doing == Doing::told_none || !speeds_[other].is_known()) continue;
       double seconds = speeds_[other].cost_of_many() * tokens, free = now;
       if (state.doing == Doing::computing) {
-        free = std::max(now, state.since + seconds);
-        if (now - state.since - seconds > own) seconds = now - state.since;  // it has become this slow
+        free = std::max(now, state.since + state.grains * seconds);
+        if (now - state.since - state.grains * seconds > own)
+          seconds = (now - state.since) / state.grains;  // it has become this slow
       }
       result.push_back({free, seconds});
     }

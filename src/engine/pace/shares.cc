@@ -81,6 +81,11 @@ double executor_speed(const WorkerStep& step, unsigned executors) {
   return tokens_of_grain * static_cast<double>(rounds(step.grains, executors)) / step.seconds;
 }
 
+uint32_t grains_at_once(uint32_t left, unsigned executors, uint32_t wanted) {
+  const uint64_t half = (left + 2ull * executors - 1) / (2ull * executors);
+  return static_cast<uint32_t>(std::clamp<uint64_t>(wanted, 1, executors == 1 ? left : half));
+}
+
 SharedOut::SharedOut(std::vector<unsigned> executors)
     : executors_(std::move(executors)), works_(executors_) {}
 
@@ -104,8 +109,9 @@ Deal SharedOut::next(const Claim& claim, double) {
     works_.tell_none(claim);
     return {};
   }
-  const uint32_t grain = row.next++;
-  return {grain, row.end - row.next};
+  const uint32_t first = row.next;
+  row.next += grains_at_once(row.end - first, executors_[claim.worker], claim.wanted);
+  return {first, row.next - first, row.end - row.next};
 }
 
 uint32_t SharedOut::left(const Work& work, uint32_t worker) {

@@ -1,5 +1,5 @@
 // What the policies with shares have in common: a worker's share of a work is one row of grains, and its
-// executors take them one by one.
+// executors take from its front.
 #pragma once
 #include "engine/pace/pace.h"
 #include "engine/pace/works.h"
@@ -17,6 +17,10 @@ double step_seconds(std::span<const uint64_t> shares, std::span<const double> sp
 // Tokens per second of one executor: whole rounds of grains, one for each executor, took the seconds.
 // 0 when the worker had no grain.
 double executor_speed(const WorkerStep& step, unsigned executors);
+
+// How many of the grains that are left an executor takes at once, of several equal ones: half of its part at
+// most, so that the last ones are single and all executors end together.
+uint32_t grains_at_once(uint32_t left, unsigned executors, uint32_t wanted);
 
 class SharedOut : public Pace {
  public:

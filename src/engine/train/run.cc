@@ -85,9 +85,14 @@ void open_parts(Run& run, unsigned workers_here) {
   run.learner = make_learner(options, run.task, words);
   const uint64_t longest =
       options.max_length > 0 ? std::min(options.max_length, split.longest) : split.longest;
-  check_grain_memory(
-      options, longest, run.executors->count(), usable_memory() / workers_here,
-      [&](uint64_t tokens, uint64_t samples) { return run.learner->grain_bytes(tokens, samples); });
+  const uint64_t usable = usable_memory() / workers_here;
+  const unsigned executors = run.executors->count();
+  const GrainBytes bytes = [&](uint64_t tokens, uint64_t samples) {
+    return run.learner->grain_bytes(tokens, samples);
+  };
+  check_grain_memory(options, longest, executors, usable, bytes);
+  run.joining =
+      joining_that_fits(run.learner->samples_at_once(), options.grain_tokens, executors, usable, bytes);
 }
 
 }  // namespace

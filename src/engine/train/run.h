@@ -4,6 +4,7 @@
 #include "engine/model/learner.h"
 #include "engine/pace/crew.h"
 #include "engine/train/divergence.h"
+#include "engine/train/joining.h"
 #include "engine/train/run_folder.h"
 #include "engine/train/schedule.h"
 #include "engine/train/stopping.h"
@@ -42,6 +43,7 @@ struct Run {
   std::unique_ptr<RunFolder> folder;  // rank 0 alone has it
   std::vector<WorkerFacts> workers;
   std::unique_ptr<Crew> crew;
+  Joining joining;
   double speed = 1;  // share of its speed that this worker uses (--slow)
   std::optional<uint64_t> resumed_from;
   std::vector<std::string> remarks;  // what the user should know about the resumption

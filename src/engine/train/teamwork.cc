@@ -62,10 +62,12 @@ struct Teamwork::Numbers {
   double finished_here = 0;       // by the common clock
 };
 
-Teamwork::Teamwork(Crew& crew, Learner& learner, Executors& executors, bool exchange, double speed)
+Teamwork::Teamwork(Crew& crew, Learner& learner, Executors& executors, const Joining& joining, bool exchange,
+                   double speed)
     : crew_(crew),
       learner_(learner),
       executors_(executors),
+      joining_(joining),
       outbox_(crew.is_alone() ? nullptr
                               : std::make_unique<Outbox>(crew, learner, executors.count(), exchange)),
       speed_(speed) {
@@ -83,20 +85,35 @@ uint32_t Teamwork::ticks(double time) const {
 }
 
 void Teamwork::compute_grains(const Batch& batch, const Work& work, Numbers& numbers) {
-  const auto task = [&](uint64_t grain, unsigned executor) {
-    int32_t* words = numbers.sums.data() + grain * grain_words;
+  const auto task = [&](uint64_t first, uint64_t count, unsigned executor) {
     const double begin = crew_.now();
-    const GrainLoss loss = learner_.compute_grain(batch, grain, executor);
+    const std::vector<GrainLoss> losses = learner_.compute_grains(batch, first, count, executor);
     if (speed_ < 1)
       std::this_thread::sleep_for(std::chrono::duration<double>((crew_.now() - begin) * (1 / speed_ - 1)));
-    put(loss.loss, words);
-    put(loss.weight, words + 2);
-    words[4] = static_cast<int32_t>(ticks(begin));
-    words[5] = static_cast<int32_t>(ticks(crew_.now()));
-    words[6] = static_cast<int32_t>(crew_.rank() << 16 | executor);
+    note(batch, first, losses, begin, executor, numbers);
   };
   if (outbox_) outbox_->begin(batch, work);
-  crew_.run(work, executors_, task, [&](unsigned executor) { outbox_->done(executor); });
+  crew_.run(work, joining_.grains_at_once(batch), executors_, task, [&](unsigned executor) {
+    if (outbox_) outbox_->done(executor);
+  });
+}
+
+// Grains that were computed at once share the time from `begin` until now by their tokens.
+void Teamwork::note(const Batch& batch, uint64_t first, std::span<const GrainLoss> losses, double begin,
+                    unsigned executor, Numbers& numbers) const {
+  uint64_t tokens = 0, so_far = 0;
+  for (size_t i = 0; i < losses.size(); ++i) tokens += batch.tokens_of(first + i);
+  const double seconds_per_token = (crew_.now() - begin) / static_cast<double>(std::max<uint64_t>(1, tokens));
+  const auto moment = [&] { return ticks(begin + seconds_per_token * static_cast<double>(so_far)); };
+  for (size_t i = 0; i < losses.size(); ++i) {
+    int32_t* words = numbers.sums.data() + (first + i) * grain_words;
+    put(losses[i].loss, words);
+    put(losses[i].weight, words + 2);
+    words[4] = static_cast<int32_t>(moment());
+    so_far += batch.tokens_of(first + i);
+    words[5] = static_cast<int32_t>(moment());
+    words[6] = static_cast<int32_t>(crew_.rank() << 16 | executor);
+  }
 }
 
 // The buckets are on their way; the rest follows, and then everything is waited for.
@@ -166,7 +183,7 @@ StepTogether Teamwork::read(const Batch& batch, const Numbers& numbers) const {
     const GrainTrace trace{who >> 16, who & 0xFFFF, seconds_of(words[4]), seconds_of(words[5])};
     WorkerStep& worker = out.workers.at(trace.worker);
     ++worker.grains;
-    for (const Sample& sample : batch.grain(g)) worker.tokens += sample.ids.size();
+    worker.tokens += batch.tokens_of(g);
     first[trace.worker] = std::min(first[trace.worker], trace.begin);
     last[trace.worker] = std::max(last[trace.worker], trace.end);
     out.grains.push_back(trace);

@@ -2,6 +2,7 @@
 #pragma once
 #include "engine/model/learner.h"
 #include "engine/pace/crew.h"
+#include "engine/train/joining.h"
 #include "engine/train/step_meter.h"
 
 namespace paceline {
@@ -25,9 +26,10 @@ struct StepTogether {
 
 class Teamwork {
  public:
-  // exchange: false leaves gradients where they are, for measuring. speed: the share of its own that this
-  // worker uses.
-  Teamwork(Crew& crew, Learner& learner, Executors& executors, bool exchange, double speed = 1);
+  // joining: how many grains an executor computes at once. exchange: false leaves gradients where they are,
+  // for measuring. speed: the share of its own that this worker uses.
+  Teamwork(Crew& crew, Learner& learner, Executors& executors, const Joining& joining, bool exchange,
+           double speed = 1);
   ~Teamwork();
 
   // Computes this worker's grains, exchanges, and returns when all is there; the caller then asks the
@@ -42,6 +44,8 @@ class Teamwork {
  private:
   struct Numbers;  // what an attempt's workers tell each other
   void compute_grains(const Batch& batch, const Work& work, Numbers& numbers);
+  void note(const Batch& batch, uint64_t first, std::span<const GrainLoss> losses, double begin,
+            unsigned executor, Numbers& numbers) const;
   void exchange(Numbers& numbers, StepMeter& meter);
   StepTogether read(const Batch& batch, const Numbers& numbers) const;
   uint32_t ticks(double time) const;
@@ -49,6 +53,7 @@ class Teamwork {
   Crew& crew_;
   Learner& learner_;
   Executors& executors_;
+  Joining joining_;
   std::unique_ptr<Outbox> outbox_;
   double speed_;
   StepSeconds last_;

@@ -25,7 +25,7 @@ class Trainer {
       : run_(run),
         record_(run, progress),
         keeper_(run, record_),
-        team_(*run.crew, *run.learner, *run.executors, !run.options.no_exchange, run.speed) {}
+        team_(*run.crew, *run.learner, *run.executors, run.joining, !run.options.no_exchange, run.speed) {}
 
   TrainResult train() {
     try {
