@@ -125,8 +125,8 @@ std::vector<WorkerFacts> exchange_facts(Exchange& exchange, const Run& run) {
   });
   std::vector<WorkerFacts> facts;
   for (const auto& hello : hellos)
-    facts.push_back({hello.at("host"), hello.at("kernels"), hello.at("network"),
-                     hello.at("executors").get<unsigned>(), 0});
+    facts.push_back({hello.at("host"), hello.at("kernels"), hello.at("executors").get<unsigned>(), 0,
+                     hello.at("network")});
   return facts;
 }
 

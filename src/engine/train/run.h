@@ -23,9 +23,9 @@ struct Position {
 
 struct WorkerFacts {
   std::string host, kernels;
-  std::string network_stack;  // the same for workers that reach each other by 127.0.0.1
   unsigned executors = 1;
-  uint64_t probe = 0;  // hash of a grain's gradient: the kernel class
+  uint64_t probe = 0;              // hash of a grain's gradient: the kernel class
+  std::string network_stack = {};  // the same for workers that reach each other by 127.0.0.1
 };
 
 struct Run {
