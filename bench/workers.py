@@ -62,6 +62,12 @@ class Quota:
             except OSError:  # a process of it has not gone yet
                 time.sleep(0.1)
 
+    def signal(self, number):
+        """To every process of the group."""
+        with open(os.path.join(self.folder, "cgroup.procs"), encoding="ascii") as file:
+            for pid in map(int, file):
+                os.kill(pid, number)
+
     def wrapper(self, core=None):
         """Words before a command that put it into the group, and onto a core."""
         pinned = ["taskset", "-c", str(core)] if core is not None else []
@@ -189,7 +195,8 @@ class Run:
         self.out = out
         program = [BUILT, "train", "--out", out, *arguments]
         wrappers = wrappers or [[]] * (len(hosts.names) if hosts else 1)
-        if len(wrappers) == 1:
+        self.is_alone = len(wrappers) == 1
+        if self.is_alone:
             command = [*wrappers[0], *program]
         else:
             agent = ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", hosts.agent] if hosts else []
@@ -201,6 +208,7 @@ class Run:
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self.errors, env=ENVIRONMENT,
                                         start_new_session=True)
+        self.seen = self.read = 0  # steps, and bytes of the record
         atexit.register(self.stop)
 
     def events(self, kind):
@@ -212,22 +220,23 @@ class Run:
             return []
         return [event for event in map(json.loads, lines) if event["event"] == kind]
 
+    def count_steps(self):
+        """Those that are recorded so far. Reads only what is new."""
+        try:
+            with open(os.path.join(self.out, "events.jsonl"), "rb") as file:
+                file.seek(self.read)
+                new = file.read()
+        except FileNotFoundError:
+            new = b""
+        whole = new[:new.rfind(b"\n") + 1]
+        self.read += len(whole)
+        self.seen += whole.count(b'"event":"step"')
+        return self.seen
+
     def wait_for_steps(self, count):
-        """Returns when so many steps are recorded, or the run has ended. Reads only what is new, and seldom: whoever watches
-        takes time from a worker when every core has one."""
-        seen = place = 0
-        while self.process.poll() is None:
-            try:
-                with open(os.path.join(self.out, "events.jsonl"), "rb") as file:
-                    file.seek(place)
-                    new = file.read()
-            except FileNotFoundError:
-                new = b""
-            whole = new[:new.rfind(b"\n") + 1]
-            place += len(whole)
-            seen += whole.count(b'"event":"step"')
-            if seen >= count:
-                return
+        """Returns when so many steps are recorded, or the run has ended. Looks seldom: whoever watches takes time from a worker
+        when every core has one."""
+        while self.process.poll() is None and self.count_steps() < count:
             time.sleep(0.1)
 
     def finish(self):
@@ -236,6 +245,11 @@ class Run:
             self.errors.seek(0)
             sys.exit(f"workers failed with {self.process.returncode}: {self.errors.read().decode(errors='replace')}")
         return self
+
+    def leave(self):
+        """As a user's SIGTERM makes it: mpirun hands SIGUSR2 on, which workers take for that."""
+        self.process.send_signal(signal.SIGTERM if self.is_alone else signal.SIGUSR2)
+        self.process.wait()
 
     def stop(self):
         if self.process.poll() is None:
