@@ -30,6 +30,13 @@ std::string dataset_summary(const DatasetInfo& info, const std::string& folder) 
     table.add(std::move(cells));
   }
   out += table.text();
+  uint64_t truncated = 0;
+  for (const auto& split : info.splits) truncated += split.truncated_rows;
+  if (info.tokenizer.is_wordpiece())
+    out += fmt::format("\nwordpiece, {}{}; {} of {} rows were cut to {} ids\n",
+                       info.tokenizer.rules.lowercase ? "uncased" : "cased",
+                       info.pairs ? ", pairs of texts" : "", with_commas(truncated), with_commas(rows),
+                       info.tokenizer.max_length);
   if (info.repaired_utf8 > 0)
     out +=
         fmt::format("\nin {} records broken UTF-8 was replaced by U+FFFD\n", with_commas(info.repaired_utf8));

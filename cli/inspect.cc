@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/dataset_tables.h"
 #include "data/dataset/reader.h"
-#include "data/text/vocabulary.h"
+#include "data/dataset/tokenizer.h"
 
 namespace paceline::cli {
 namespace {
@@ -42,10 +42,7 @@ class Inspect final : public Command {
   }
 
   std::string rows_text(const DatasetInfo& info) const {
-    const Vocabulary words = Vocabulary::load(fs::path(path_) / info.tokenizer.vocabulary);
-    if (words.size() != info.tokenizer.vocabulary_size)
-      input_error("{}: its vocabulary has {} words, dataset.json says {}", path_, words.size(),
-                  info.tokenizer.vocabulary_size);
+    const Vocabulary words = load_vocabulary(path_, info.tokenizer);
     SplitReader reader(path_, info, split_);
     Rows rows;
     reader.read(0, std::min(rows_, reader.rows()), rows);

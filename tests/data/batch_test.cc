@@ -19,7 +19,7 @@ class BatchesOf : public Scratch {
     info_.labels = labels;
     info_.classes = {"a", "b"};
     info_.tokenizer.vocabulary_size = lengths.size() + 2;
-    SplitWriter writer(folder, "train", labels, 2, 0);
+    SplitWriter writer(folder, "train", {labels, 2});
     for (uint32_t r = 0; r < lengths.size(); ++r) {
       const std::vector<uint32_t> ids(lengths[r], r + 2);
       const uint8_t flags[2] = {uint8_t(r % 2), uint8_t(r % 3 == 0)};

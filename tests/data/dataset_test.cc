@@ -20,7 +20,7 @@ class Dataset : public Scratch {
     if (labels == LabelKind::none) info.classes.clear();
     info.tokenizer.vocabulary_size = 50;
     info.fixed_length = fixed;
-    SplitWriter writer(where, "train", labels, info.classes.size(), fixed, {64, 20});
+    SplitWriter writer(where, "train", {labels, info.classes.size(), fixed}, {64, 20});
     RandomStream random({11});
     for (uint64_t r = 0; r < rows; ++r) {
       std::vector<uint32_t> ids(random.below(10));

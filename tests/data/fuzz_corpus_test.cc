@@ -3,6 +3,7 @@
 
 #include "../fuzz/dataset_target.h"
 #include "../fuzz/records_target.h"
+#include "../fuzz/wordpiece_target.h"
 #include "../scratch.h"
 #include "base/files.h"
 
@@ -24,6 +25,7 @@ void run_corpus(const char* target, const std::function<void(std::string_view)>&
 TEST(FuzzCorpus, CsvReaderHoldsItsInvariants) { run_corpus("fuzz_csv", check_csv); }
 TEST(FuzzCorpus, TsvReaderHoldsItsInvariants) { run_corpus("fuzz_tsv", check_tsv); }
 TEST(FuzzCorpus, JsonlReaderHoldsItsInvariants) { run_corpus("fuzz_jsonl", check_jsonl); }
+TEST(FuzzCorpus, WordPieceFindsWhatThePlainWayFinds) { run_corpus("fuzz_wordpiece", check_wordpiece); }
 
 class FuzzCorpusInFolder : public Scratch {};
 TEST_F(FuzzCorpusInFolder, DatasetReaderHoldsItsInvariants) {

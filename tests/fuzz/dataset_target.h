@@ -55,6 +55,9 @@ inline void check_shard(ByteFeed feed, const fs::path& folder) {
   for (auto& label : labels) label = static_cast<uint32_t>(feed.take(1));
   std::vector<uint8_t> flags(rows * 3);
   for (auto& flag : flags) flag = static_cast<uint8_t>(feed.take(1));
+  info.pairs = (wrong & 16) != 0;
+  std::vector<uint32_t> second_begins(rows);
+  for (auto& begin : second_begins) begin = info.pairs ? static_cast<uint32_t>(feed.take(1)) : 0;
   const fs::path path = folder / "train-00000.h5";
   {
     Hdf5Id file = create_hdf5(path);
@@ -65,6 +68,8 @@ inline void check_shard(ByteFeed feed, const fs::path& folder) {
       write_array(file, "labels", H5T_STD_U32LE, H5T_NATIVE_UINT32, {labels.size()}, labels.data());
     if (info.labels == LabelKind::multiple)
       write_array(file, "labels", H5T_STD_U8LE, H5T_NATIVE_UINT8, {rows, 3}, flags.data());
+    if (info.pairs && (wrong & 32) == 0)
+      write_array(file, "second_begins", H5T_STD_U32LE, H5T_NATIVE_UINT32, {rows}, second_begins.data());
   }
   info.splits.push_back({"train",
                          rows,
@@ -72,7 +77,8 @@ inline void check_shard(ByteFeed feed, const fs::path& folder) {
                          0,
                          0,
                          std::vector<uint64_t>(classes, 0),
-                         {{"train-00000.h5", rows, tokens, ""}}});
+                         {{"train-00000.h5", rows, tokens, ""}},
+                         0});
   try {
     SplitReader reader(folder, info, "train");
     Rows out;
@@ -83,6 +89,12 @@ inline void check_shard(ByteFeed feed, const fs::path& folder) {
     for (uint32_t id : out.ids) PACELINE_ASSERT(id < 20);
     for (uint32_t label : out.labels) PACELINE_ASSERT(label < 3);
     for (uint8_t flag : out.flags) PACELINE_ASSERT(flag <= 1);
+    for (size_t r = 0; r < out.second_begins.size(); ++r)
+      PACELINE_ASSERT(out.second_begins[r] == 0 || out.second_begins[r] < out.row(r).size());
+    for (uint64_t length : {9u, 4u, 3u}) {
+      out.shorten(length, info.pairs);
+      PACELINE_ASSERT(out.size() == rows && out.offsets.back() == out.ids.size());
+    }
   } catch (const InputError&) {
   }
 }

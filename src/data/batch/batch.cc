@@ -47,13 +47,13 @@ bool grains_fit(const Batch& batch, uint64_t grain_tokens) {
 
 }  // namespace
 
-Sample sample_of(const Rows& rows, uint64_t classes, size_t row, uint64_t max_length) {
+Sample sample_of(const Rows& rows, uint64_t classes, size_t row) {
   Sample sample;
   sample.ids = rows.row(row);
-  if (max_length > 0 && sample.ids.size() > max_length) sample.ids = sample.ids.first(max_length);
   if (sample.ids.empty()) sample.ids = empty_text;
   if (!rows.labels.empty()) sample.label = rows.labels[row];
   if (!rows.flags.empty()) sample.flags = std::span(rows.flags).subspan(row * classes, classes);
+  if (!rows.second_begins.empty()) sample.second_begin = rows.second_begins[row];
   return sample;
 }
 

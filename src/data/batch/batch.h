@@ -11,11 +11,11 @@ struct Sample {
   std::span<const uint32_t> ids;   // at least one
   uint32_t label = 0;              // LabelKind::single
   std::span<const uint8_t> flags;  // LabelKind::multiple
+  uint32_t second_begin = 0;       // where the second text of a pair begins; 0: there is none
 };
 
-// The sample of a row in memory, whose ids it views: the first max_length of them (0: all), and
-// Vocabulary::unknown_id alone for an empty text.
-Sample sample_of(const Rows& rows, uint64_t classes, size_t row, uint64_t max_length = 0);
+// The sample of a row in memory, whose ids it views; Vocabulary::unknown_id alone for an empty text.
+Sample sample_of(const Rows& rows, uint64_t classes, size_t row);
 
 struct Batch {
   uint64_t step = 0, epoch = 0, step_in_epoch = 0;  // step counts over all epochs

@@ -19,6 +19,7 @@ std::unique_ptr<Batches::Loaded> Batches::load(Window window) {
   auto loaded = std::make_unique<Loaded>();
   for (const auto& run : order_.window_runs(options_.seed, window.first, window.second))
     reader_.read(run.first, run.count, loaded->rows);
+  loaded->rows.shorten(options_.max_length, options_.ends_stay);
   loaded->order = order_.window_order(options_.seed, window.first, window.second);
   if (options_.bucket_batches > 1)
     for (const auto& pool : order_.pools(window.second))
@@ -30,7 +31,7 @@ void Batches::sort_by_length(const Rows& rows, std::span<uint32_t> places) const
   // Length, then place in the shuffle, in one number; neither has more than 32 bits.
   std::vector<uint64_t> keys(places.size());
   for (uint64_t i = 0; i < keys.size(); ++i)
-    keys[i] = sample_of(rows, classes_, places[i], options_.max_length).ids.size() << 32 | i;
+    keys[i] = sample_of(rows, classes_, places[i]).ids.size() << 32 | i;
   std::ranges::sort(keys);
   const std::vector<uint32_t> shuffled(places.begin(), places.end());
   for (uint64_t i = 0; i < keys.size(); ++i) places[i] = shuffled[keys[i] & UINT32_MAX];
@@ -64,8 +65,7 @@ const Batch& Batches::at(uint64_t step) {
   std::vector<uint32_t> places(first, first + static_cast<ptrdiff_t>(taken.count));
   std::ranges::sort(places);  // samples of equal length follow each other as their rows do in the window
   batch_.samples.clear();
-  for (uint32_t place : places)
-    batch_.samples.push_back(sample_of(loaded_->rows, classes_, place, options_.max_length));
+  for (uint32_t place : places) batch_.samples.push_back(sample_of(loaded_->rows, classes_, place));
   cut_into_grains(batch_, options_.grain_size, options_.grain_tokens);
   return batch_;
 }

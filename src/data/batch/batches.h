@@ -16,6 +16,7 @@ struct BatchOptions {
   uint64_t grain_tokens = 16384;  // most tokens of a grain; a longer text is a grain of its own
   uint64_t bucket_batches = 1;    // batches whose samples are sorted by length together; 1: none are
   uint64_t max_length = 0;        // tokens of a text that are used; 0: all
+  bool ends_stay = false;         // of a text that is cut [SEP] stays, as Rows::shorten says
 };
 
 // With buckets a step's samples have similar lengths: the rows of a pool are sorted by length and cut into

@@ -41,6 +41,7 @@ SplitInfo split_from_json(const nlohmann::json& value, size_t classes) {
   split.tokens = count_of(value, "tokens");
   split.longest = count_of(value, "longest");
   split.unknown_tokens = count_of(value, "unknown_tokens");
+  if (value.contains("truncated_rows")) split.truncated_rows = count_of(value, "truncated_rows");
   value.at("class_rows").get_to(split.class_rows);
   uint64_t rows = 0, tokens = 0;
   for (const auto& item : value.at("shards")) {
@@ -67,6 +68,9 @@ DatasetInfo info_from_json(const nlohmann::json& value) {
   info.labels = label_kind(value.at("labels").get<std::string>());
   value.at("classes").get_to(info.classes);
   info.tokenizer = tokenizer_from_json(value.at("tokenizer"));
+  info.pairs = value.value("pairs", false);
+  if (info.pairs && !info.tokenizer.is_wordpiece())
+    throw std::runtime_error("only a data set of tokenizer wordpiece can have pairs");
   info.fixed_length = count_of(value, "fixed_length");
   for (const auto& item : value.at("splits"))
     info.splits.push_back(split_from_json(item, info.classes.size()));
@@ -82,22 +86,38 @@ DatasetInfo info_from_json(const nlohmann::json& value) {
 }  // namespace
 
 nlohmann::ordered_json tokenizer_json(const TokenizerInfo& t) {
-  return {{"kind", t.kind},
-          {"version", t.version},
-          {"clean_html", t.clean_html},
-          {"invalid_utf8", t.invalid_utf8},
-          {"vocabulary", t.vocabulary},
-          {"vocabulary_size", t.vocabulary_size},
-          {"vocabulary_hash", t.vocabulary_hash}};
+  Json out = {{"kind", t.kind}, {"version", t.version}};
+  if (t.is_wordpiece())
+    out.update({{"lowercase", t.rules.lowercase},
+                {"strip_accents", t.rules.strip_accents},
+                {"tokenize_chinese_chars", t.rules.tokenize_chinese_chars},
+                {"max_length", t.max_length}});
+  out.update({{"clean_html", t.clean_html},
+              {"invalid_utf8", t.invalid_utf8},
+              {"vocabulary", t.vocabulary},
+              {"vocabulary_size", t.vocabulary_size},
+              {"vocabulary_hash", t.vocabulary_hash}});
+  return out;
+}
+
+bool TokenizerInfo::gives_same_ids(const TokenizerInfo& other) const {
+  return kind == other.kind && version == other.version && rules == other.rules &&
+         vocabulary_size == other.vocabulary_size && vocabulary_hash == other.vocabulary_hash;
 }
 
 TokenizerInfo tokenizer_from_json(const nlohmann::json& value) {
   TokenizerInfo t;
   value.at("kind").get_to(t.kind);
   value.at("version").get_to(t.version);
-  if (t.kind != "word" || t.version != 1)
+  if ((t.kind != "word" && t.kind != "wordpiece") || t.version != 1)
     throw std::runtime_error(
         fmt::format("tokenizer '{}' version {} is not known to this program", t.kind, t.version));
+  if (t.is_wordpiece()) {
+    value.at("lowercase").get_to(t.rules.lowercase);
+    value.at("strip_accents").get_to(t.rules.strip_accents);
+    value.at("tokenize_chinese_chars").get_to(t.rules.tokenize_chinese_chars);
+    t.max_length = count_of(value, "max_length");
+  }
   value.at("clean_html").get_to(t.clean_html);
   value.at("invalid_utf8").get_to(t.invalid_utf8);
   t.vocabulary = plain_name(value.at("vocabulary"));
@@ -114,6 +134,7 @@ nlohmann::ordered_json to_json(const DatasetInfo& info) {
               {"labels", name_of(info.labels)},
               {"classes", info.classes},
               {"tokenizer", tokenizer_json(info.tokenizer)},
+              {"pairs", info.pairs},
               {"fixed_length", info.fixed_length}};
   out["splits"] = Json::array();
   for (const auto& split : info.splits) {
@@ -128,6 +149,7 @@ nlohmann::ordered_json to_json(const DatasetInfo& info) {
                              {"tokens", split.tokens},
                              {"longest", split.longest},
                              {"unknown_tokens", split.unknown_tokens},
+                             {"truncated_rows", split.truncated_rows},
                              {"class_rows", split.class_rows},
                              {"shards", shards}});
   }
@@ -144,6 +166,7 @@ nlohmann::ordered_json to_json(const DatasetInfo& info) {
 std::string DatasetInfo::fingerprint() const {
   std::string text =
       fmt::format("{}|{}|{}|", name_of(labels), tokenizer_json(tokenizer).dump(), fixed_length);
+  if (pairs) text += "pairs|";
   for (const auto& name : classes) text += name + "|";
   for (const auto& split : splits)
     for (const auto& shard : split.shards) text += fmt::format("{}:{}|", split.name, shard.checksum);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "data/text/wordpiece_rules.h"
 
 namespace paceline {
 
@@ -27,6 +28,7 @@ struct SplitInfo {
   uint64_t longest = 0, unknown_tokens = 0;
   std::vector<uint64_t> class_rows;  // rows of each class
   std::vector<ShardInfo> shards;
+  uint64_t truncated_rows = 0;  // rows whose text was cut by --max-length of prepare
 };
 
 struct InputInfo {
@@ -35,19 +37,26 @@ struct InputInfo {
 };
 
 struct TokenizerInfo {
-  std::string kind = "word";
+  std::string kind = "word";  // or wordpiece
   int version = 1;
+  WordPieceRules rules;     // of wordpiece
+  uint64_t max_length = 0;  // of wordpiece: the longest row, with [CLS] and [SEP]; 0: any
   bool clean_html = true;
   std::string invalid_utf8 = "replace";
   std::string vocabulary = "vocab.txt";
   uint64_t vocabulary_size = 0;
   std::string vocabulary_hash;
+
+  bool is_wordpiece() const { return kind == "wordpiece"; }
+  // Whether a text becomes the same ids, as far as it is not cut and its HTML is left alone.
+  bool gives_same_ids(const TokenizerInfo& other) const;
 };
 
 struct DatasetInfo {
   LabelKind labels = LabelKind::none;
   std::vector<std::string> classes;
   TokenizerInfo tokenizer;
+  bool pairs = false;         // rows have two texts: [CLS] A [SEP] B [SEP]
   uint64_t fixed_length = 0;  // columns of the matrix "fixed"; 0: there is none
   std::vector<SplitInfo> splits;
   std::vector<InputInfo> inputs;

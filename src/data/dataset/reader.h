@@ -13,12 +13,17 @@ struct Rows {
   std::vector<uint64_t> offsets = {0};
   std::vector<uint32_t> labels;  // LabelKind::single
   std::vector<uint8_t> flags;    // LabelKind::multiple, classes() of each row
+  std::vector<uint32_t>
+      second_begins;  // of each row: where its second text begins; empty: there are no pairs
 
   size_t size() const { return offsets.size() - 1; }
   std::span<const uint32_t> row(size_t i) const {
     return std::span(ids).subspan(offsets[i], offsets[i + 1] - offsets[i]);
   }
   void clear();
+  // Cuts every row to max_length ids, 0: not at all. ends_stay: each row is a sequence with [SEP] behind its
+  // texts, and these stay; otherwise the first ids do.
+  void shorten(uint64_t max_length, bool ends_stay);
 };
 
 // Not safe for two threads at once. Every value is checked before it is believed: offsets in order and
@@ -35,9 +40,12 @@ class SplitReader {
  private:
   struct Shard;
   Shard& open(size_t index);
+  void read_labels(Shard& shard, uint64_t row, uint64_t rows, Rows& into) const;
+  void read_second_begins(Shard& shard, uint64_t row, uint64_t rows, Rows& into) const;
   fs::path folder_;
   LabelKind labels_;
   uint64_t classes_, vocabulary_;
+  bool pairs_;
   uint64_t rows_ = 0;
   std::vector<ShardInfo> infos_;
   std::vector<uint64_t> first_rows_;

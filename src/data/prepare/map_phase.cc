@@ -46,11 +46,9 @@ void MapPhase::map_file(const PhaseInput& input, ShuffleWriter& shuffle, FileWri
                         Progress& progress) {
   const auto opened = input.opened ? input.opened : std::make_shared<RecordSplitter>(input.path, input.split);
   RecordSplitter& splitter = *opened;
-  std::vector<std::string> columns = {rules_.text_column};
-  columns.insert(columns.end(), rules_.label.columns().begin(), rules_.label.columns().end());
   std::vector<RecordParser> parsers;
   for (unsigned i = 0; i < executors_.count(); ++i)
-    parsers.emplace_back(input.split, splitter.header(), columns, input.map.file);
+    parsers.emplace_back(input.split, splitter.header(), rules_.columns(), input.map.file);
 
   const size_t width = executors_.count() * 4;
   Round current{std::vector<RecordBlock>(width)}, following{std::vector<RecordBlock>(width)};

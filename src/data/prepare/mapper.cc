@@ -20,6 +20,13 @@ SplitNumber split_of(uint64_t text_hash, const MapRules& rules) {
 
 }  // namespace
 
+std::vector<std::string> MapRules::columns() const {
+  std::vector<std::string> all = {text_column};
+  if (!pair_column.empty()) all.push_back(pair_column);
+  all.insert(all.end(), label.columns().begin(), label.columns().end());
+  return all;
+}
+
 void MappedBlock::clear() {
   records.clear();
   rejects.clear();
@@ -76,17 +83,12 @@ const char* Mapper::map_record(const RecordBlock& block, size_t index, const Map
     detail_ = parser.detail() + input.format_hint;
     return reason;
   }
-  if (!values_[0]) return "no text";
-  const std::string_view text = *values_[0];
-  rules_.label.label(values_, 1, outcome_);
+  if (!values_[0] || (!rules_.pair_column.empty() && !values_[1])) return "no text";
+  rules_.label.label(values_, rules_.pair_column.empty() ? 1 : 2, outcome_);
   if (outcome_.problem != nullptr) return outcome_.problem;
 
-  const std::string_view cleaned = pipeline_.clean(text);
-  if (cleaned.find('\0') != std::string_view::npos) return "NUL byte";
-  const auto& words = pipeline_.words(cleaned);
-  if (words.empty()) return "no words left after cleaning";
-
-  const Hash128 hash = hash128(cleaned);
+  if (const char* reason = clean_texts()) return reason;
+  const Hash128 hash = hash128(text_);
   MappedRecord mapped;
   mapped.split = input.shared_out ? split_of(hash.low, rules_) : input.split;
   mapped.origin = (input.number << MappedRecord::origin_bits) | (block.first_ordinal + index);
@@ -94,18 +96,51 @@ const char* Mapper::map_record(const RecordBlock& block, size_t index, const Map
   // Without de-duplication equal texts are spread out; with it they must meet in one bucket.
   mapped.key = rules_.deduplicate ? hash.low : mix64(hash.low + mix64(mapped.origin ^ order_seed));
   mapped.second = hash.high;
-  words_.clear();
-  for (std::string_view word : words) {
-    if (!words_.empty()) words_ += ' ';
-    words_ += word;
-    if (mapped.split == train_split) counter_.add(word);
-  }
-  mapped.words = words_;
+  if (!(rules_.wordpiece != nullptr ? take_pieces(mapped) : take_words(mapped)))
+    return "no words left after cleaning";
   if (rules_.label.kind() == LabelKind::single) mapped.label = classes_.number(outcome_.value);
   mapped.flags = {reinterpret_cast<const char*>(outcome_.flags.data()), outcome_.flags.size()};
   append_record(out.records, mapped);
   out.repaired += broken ? 1 : 0;
   return nullptr;
+}
+
+const char* Mapper::clean_texts() {
+  text_ = pipeline_.clean(*values_[0]);
+  if (text_.find('\0') != std::string_view::npos) return "NUL byte";
+  if (rules_.pair_column.empty()) return nullptr;
+  first_length_ = text_.size();
+  pair_.assign(text_);
+  const std::string_view second = pipeline_.clean(*values_[1]);
+  if (second.find('\0') != std::string_view::npos) return "NUL byte";
+  pair_ += '\0';
+  pair_ += second;
+  text_ = pair_;
+  return nullptr;
+}
+
+bool Mapper::take_words(MappedRecord& mapped) {
+  words_.clear();
+  for (std::string_view word : pipeline_.words(text_)) {
+    if (!words_.empty()) words_ += ' ';
+    words_ += word;
+    if (mapped.split == train_split) counter_.add(word);
+  }
+  mapped.words = words_;
+  return !words_.empty();
+}
+
+bool Mapper::take_pieces(MappedRecord& mapped) {
+  std::optional<std::string_view> second;
+  if (!rules_.pair_column.empty()) second = text_.substr(first_length_ + 1);
+  const std::string_view first = second ? text_.substr(0, first_length_) : text_;
+  if (!encode_sequence(*rules_.wordpiece, first, second, rules_.max_length, scratch_, sequence_))
+    return false;
+  mapped.second_begin = sequence_.second_begin;
+  mapped.truncated = sequence_.truncated;
+  mapped.words = {reinterpret_cast<const char*>(sequence_.ids.data()),
+                  sequence_.ids.size() * sizeof(uint32_t)};
+  return true;
 }
 
 }  // namespace paceline

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/machine/limits.h"
+#include "data/prepare/borrowed_tokenizer.h"
 #include "data/prepare/map_phase.h"
 #include "data/prepare/reduce_phase.h"
 
@@ -51,18 +52,19 @@ std::vector<PhaseInput> list_inputs(const PrepareOptions& options) {
 MapRules map_rules(const PrepareOptions& options, std::vector<PhaseInput>& inputs) {
   MapRules rules;
   rules.text_column = options.text;
+  rules.pair_column = options.text_pair;
+  rules.max_length = options.max_length;
   // Opening every file now finds a missing file or column before hours of work.
   for (auto& input : inputs) {
     auto splitter = std::make_shared<RecordSplitter>(input.path, input.split);
-    LabelSpec label = LabelSpec::parse(options.label, splitter->header());
-    std::vector<std::string> columns = {options.text};
-    columns.insert(columns.end(), label.columns().begin(), label.columns().end());
-    RecordParser check(input.split, splitter->header(), columns, input.path.string());
+    MapRules here = rules;
+    here.label = LabelSpec::parse(options.label, splitter->header());
+    RecordParser check(input.split, splitter->header(), here.columns(), input.path.string());
     std::error_code ignored;
     if (!fs::is_regular_file(input.path, ignored)) input.opened = std::move(splitter);
-    if (&input == &inputs.front()) rules.label = std::move(label);
+    if (&input == &inputs.front()) rules.label = std::move(here.label);
   }
-  rules.clean_html = !options.keep_html;
+  rules.clean_html = options.tokenizer == "wordpiece" ? options.clean_html : !options.keep_html;
   rules.reject_invalid_utf8 = options.invalid_utf8 == "reject";
   rules.deduplicate = options.deduplicate;
   rules.valid_share = options.valid.empty() ? options.valid_share : 0;
@@ -71,16 +73,6 @@ MapRules map_rules(const PrepareOptions& options, std::vector<PhaseInput>& input
     input_error("--valid-share {} and --test-share {} leave nothing to train on", rules.valid_share,
                 rules.test_share);
   return rules;
-}
-
-Vocabulary borrowed_vocabulary(const PrepareOptions& options) {
-  const fs::path folder = options.tokenizer_from;
-  for (const fs::path& file : {folder / "vocab.txt", folder / "model" / "vocab.txt"}) {
-    std::error_code ignored;
-    if (fs::exists(file, ignored)) return Vocabulary::load(file);
-  }
-  input_error("--tokenizer-from {}: it has no vocab.txt; name a data set, a run or a model",
-              options.tokenizer_from);
 }
 
 // What training could not use is said now: a class that never occurs, or occurs alone.
@@ -100,6 +92,31 @@ void check_classes(const DatasetInfo& info, const MapRules& rules, const Prepare
   }
 }
 
+TokenizerInfo tokenizer_info(const PrepareOptions& options, const MapRules& rules, const Vocabulary& tokens) {
+  TokenizerInfo info;
+  info.kind = options.tokenizer;
+  if (rules.wordpiece != nullptr) {
+    info.version = WordPiece::version;
+    info.rules = rules.wordpiece->rules();
+    info.max_length = options.max_length;
+  }
+  info.clean_html = rules.clean_html;
+  info.invalid_utf8 = options.invalid_utf8;
+  info.vocabulary_size = tokens.size();
+  info.vocabulary_hash = "xxh3:" + to_hex(tokens.hash());
+  return info;
+}
+
+RowFormat row_format(const DatasetInfo& info, const WordPiece* wordpiece) {
+  RowFormat format{info.labels, info.classes.size(), info.fixed_length, info.pairs};
+  if (wordpiece != nullptr) {
+    format.ends_stay = true;
+    format.unknown_id = wordpiece->special().unknown;
+    format.pad_id = wordpiece->special().pad.value_or(0);
+  }
+  return format;
+}
+
 [[noreturn]] void nothing_kept(const MapTotals& totals, const PrepareOptions& options) {
   uint64_t records = 0;
   for (uint64_t n : totals.records) records += n;
@@ -112,10 +129,19 @@ void check_classes(const DatasetInfo& info, const MapRules& rules, const Prepare
 PrepareResult prepare(const PrepareOptions& options, Progress& progress) {
   const auto started = std::chrono::steady_clock::now();
   if (options.input.empty()) input_error("--input is missing: name at least one file");
+  check_tokenizer_options(options);
   std::vector<PhaseInput> inputs = list_inputs(options);
-  const MapRules rules = map_rules(options, inputs);
+  MapRules rules = map_rules(options, inputs);
   std::optional<Vocabulary> vocabulary;
-  if (!options.tokenizer_from.empty()) vocabulary = borrowed_vocabulary(options);
+  std::unique_ptr<WordPiece> wordpiece;
+  if (options.tokenizer == "wordpiece")
+    wordpiece = borrowed_wordpiece(options.tokenizer_from, options.cased);
+  else if (!options.tokenizer_from.empty())
+    vocabulary = borrowed_vocabulary(options.tokenizer_from);
+  if (wordpiece && options.fixed_length > 0 && !wordpiece->special().pad)
+    input_error("--fixed-length {}: {} has no [PAD] to fill rows with; add it, or leave out the matrix",
+                options.fixed_length, options.tokenizer_from);
+  rules.wordpiece = wordpiece.get();
 
   StagedFolder out(options.out, "--out");
   const fs::path scratch = out.path() / "scratch";
@@ -138,27 +164,25 @@ PrepareResult prepare(const PrepareOptions& options, Progress& progress) {
       merge_word_counts(totals.word_runs, vocabulary ? 0 : options.vocabulary_size, options.min_count);
   for (const auto& run : totals.word_runs) fs::remove(run);
   result.distinct_words = words.distinct;
-  if (!vocabulary) vocabulary = Vocabulary::from_words(std::move(words.words));
+  if (!vocabulary && !wordpiece) vocabulary = Vocabulary::from_words(std::move(words.words));
+  const Vocabulary& tokens = wordpiece ? wordpiece->pieces() : *vocabulary;
 
   DatasetInfo& info = result.info;
   info.labels = rules.label.kind();
   info.classes = info.labels == LabelKind::multiple ? rules.label.classes() : registry.sorted_names();
   info.fixed_length = options.fixed_length;
-  info.tokenizer.clean_html = rules.clean_html;
-  info.tokenizer.invalid_utf8 = options.invalid_utf8;
-  info.tokenizer.vocabulary_size = vocabulary->size();
-  info.tokenizer.vocabulary_hash = "xxh3:" + to_hex(vocabulary->hash());
+  info.pairs = !options.text_pair.empty();
+  info.tokenizer = tokenizer_info(options, rules, tokens);
   info.options = options.record;
 
-  ReduceRules reduce{rules.deduplicate, info.labels, registry.places(info.classes), {}};
+  ReduceRules reduce{rules.deduplicate, info.labels, registry.places(info.classes), {}, wordpiece != nullptr};
   if (info.labels == LabelKind::multiple) reduce.class_places.assign(info.classes.size(), 0);
   for (const auto& input : inputs) reduce.files.push_back(input.map.file);
   std::vector<SplitWriter> splits;
   for (const char* name : split_names)
-    splits.emplace_back(out.path(), name, info.labels, info.classes.size(), options.fixed_length);
+    splits.emplace_back(out.path(), name, row_format(info, wordpiece.get()));
   ShuffleReader shuffled(scratch, max_bucket_bytes);
-  result.duplicates =
-      reduce_all(reduce, *vocabulary, shuffled, totals.kept, splits, rejects, executors, progress);
+  result.duplicates = reduce_all(reduce, tokens, shuffled, totals.kept, splits, rejects, executors, progress);
   fs::remove_all(scratch);
 
   for (auto& split : splits) info.splits.push_back(split.finish());
@@ -172,7 +196,7 @@ PrepareResult prepare(const PrepareOptions& options, Progress& progress) {
   check_classes(info, rules, options);
   rejects.close(true);
   if (info.rejects.empty()) fs::remove(out.path() / "rejects.jsonl");
-  vocabulary->save(out.path() / "vocab.txt");
+  tokens.save(out.path() / "vocab.txt");
   write_file_atomically(out.path() / "dataset.json", to_json(info).dump(2) + "\n");
   out.commit();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();

@@ -15,12 +15,16 @@ struct PrepareOptions {
   std::string quoting = "auto";      // quoted, raw; auto: quoted for csv, raw for tsv
   std::vector<std::string> columns;  // names of the columns of a file without a header
   std::string text = "text";         // column
+  std::string text_pair;             // column with a second text; wordpiece only
   std::string label;                 // column, columns or rules; empty: no labels
-  std::string tokenizer = "word";
-  std::string tokenizer_from;        // a data set or model whose vocabulary is taken over
+  std::string tokenizer = "word";    // or wordpiece
+  std::string tokenizer_from;  // a data set, run or model whose vocabulary is taken over, or a vocab.txt
+  bool cased = false;          // wordpiece: letters and accents stay as they are
+  uint64_t max_length = 512;   // wordpiece: ids of a row, with [CLS] and [SEP]
   uint64_t vocabulary_size = 50000;  // words beside <pad> and <unk>
   uint64_t min_count = 2;            // rarer words are unknown
-  bool keep_html = false;
+  bool keep_html = false;            // as wordpiece does anyway
+  bool clean_html = false;           // as word does anyway
   bool deduplicate = false;
   std::string invalid_utf8 = "replace";          // or reject
   double valid_share = 0.05, test_share = 0.05;  // where no files are given for them

@@ -1,5 +1,7 @@
 #include "data/prepare/reduce_phase.h"
 
+#include <cstring>
+
 #include "base/error.h"
 #include "data/prepare/mapped_record.h"
 #include "data/prepare/mapper.h"
@@ -13,6 +15,12 @@ void append_ids(std::string_view words, const Vocabulary& vocabulary, std::vecto
     ids.push_back(vocabulary.id(words.substr(begin, end - begin)));
     begin = end + 1;
   }
+}
+
+void copy_ids(std::string_view bytes, std::vector<uint32_t>& ids) {
+  const size_t old = ids.size();
+  ids.resize(old + bytes.size() / sizeof(uint32_t));
+  std::memcpy(ids.data() + old, bytes.data(), bytes.size());
 }
 
 }  // namespace
@@ -43,11 +51,16 @@ void reduce_bucket(const ReduceRules& rules, const Vocabulary& vocabulary, Reduc
     previous = &record;
     ReducedBucket::Row row;
     row.first_id = bucket.ids.size();
-    append_ids(record.words, vocabulary, bucket.ids);
+    if (rules.have_ids)
+      copy_ids(record.words, bucket.ids);
+    else
+      append_ids(record.words, vocabulary, bucket.ids);
     row.ids = bucket.ids.size() - row.first_id;
     row.flags = static_cast<uint64_t>(record.flags.data() - bucket.bytes.data());
     row.label = rules.labels == LabelKind::single ? rules.class_places[record.label] : 0;
     row.split = record.split;
+    row.second_begin = record.second_begin;
+    row.truncated = record.truncated;
     bucket.rows.push_back(row);
   }
 }
@@ -72,7 +85,11 @@ uint64_t reduce_all(const ReduceRules& rules, const Vocabulary& vocabulary, Shuf
     for (size_t i = 0; i < count; ++i) {
       const ReducedBucket& bucket = buckets[i];
       for (const auto& row : bucket.rows) {
-        RowView view{std::span(bucket.ids).subspan(row.first_id, row.ids), row.label, {}};
+        RowView view{std::span(bucket.ids).subspan(row.first_id, row.ids),
+                     row.label,
+                     {},
+                     row.second_begin,
+                     row.truncated};
         if (rules.labels == LabelKind::multiple)
           view.labels = {reinterpret_cast<const uint8_t*>(bucket.bytes.data()) + row.flags, classes};
         splits[row.split].add(view);

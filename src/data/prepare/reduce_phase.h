@@ -13,14 +13,16 @@ struct ReduceRules {
   LabelKind labels = LabelKind::none;
   std::vector<uint32_t> class_places;  // final number of each class, by its number in the registry
   std::vector<std::string> files;      // by input number, for rejects
+  bool have_ids = false;               // records hold ids, not words
 };
 
 // Rows of one bucket, ready to be written.
 struct ReducedBucket {
   struct Row {
     uint64_t first_id, ids, flags;
-    uint32_t label;
+    uint32_t label, second_begin;
     uint8_t split;
+    bool truncated;
   };
   std::string bytes;  // the bucket; flags of rows point into it
   std::vector<Row> rows;

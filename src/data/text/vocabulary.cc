@@ -62,8 +62,9 @@ Vocabulary Vocabulary::load(const fs::path& path) {
     const std::string_view word = std::string_view(bytes).substr(begin, end - begin);
     if (!valid_utf8(word)) input_error("{}:{}: the word is not valid UTF-8", path.string(), line);
     if (line <= 2 && word != (line == 1 ? pad_word : unknown_word)) {
-      input_error("{}:{}: a vocabulary begins with the lines {} and {}, found \"{}\"", path.string(), line,
-                  pad_word, unknown_word, word.substr(0, code_point_boundary(word, 40)));
+      input_error("{}:{}: a vocabulary begins with the lines {} and {}, found \"{}\"{}", path.string(), line,
+                  pad_word, unknown_word, word.substr(0, code_point_boundary(word, 40)),
+                  bytes.find("[UNK]") != std::string::npos ? "; this one is for --tokenizer wordpiece" : "");
     }
     if (word.empty())
       input_error("{}:{}: the line is empty; a vocabulary holds one word a line", path.string(), line);
@@ -79,13 +80,13 @@ Vocabulary Vocabulary::load(const fs::path& path) {
 
 void Vocabulary::save(const fs::path& path) const { write_file_atomically(path, arena_); }
 
-uint32_t Vocabulary::id(std::string_view word) const {
+std::optional<uint32_t> Vocabulary::find(std::string_view word) const {
   const uint64_t hash = hash64(word);
   const uint32_t tag = static_cast<uint32_t>(hash >> 32);
   const size_t mask = table_.size() - 1;
   for (size_t index = hash & mask;; index = (index + 1) & mask) {
     const Slot slot = table_[index];
-    if (slot.id == Slot::empty) return unknown_id;
+    if (slot.id == Slot::empty) return std::nullopt;
     if (slot.tag == tag && this->word(slot.id) == word) return slot.id;
   }
 }

@@ -1,6 +1,7 @@
 // Words and their ids.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,10 +21,16 @@ class Vocabulary {
   static Vocabulary from_words(std::vector<std::string> words);
   // One word a line, as save() writes it. Throws InputError ("FILE:LINE: ...") when it is anything else.
   static Vocabulary load(const fs::path& path);
+  // BERT's vocab.txt: one piece a line, ended by a line feed or by carriage return and line feed, with [UNK],
+  // [CLS] and [SEP] among them. Throws InputError as above.
+  static Vocabulary load_pieces(const fs::path& path);
+  // The same of a file's bytes; name is for messages.
+  static Vocabulary parse_pieces(std::string bytes, const std::string& name);
   void save(const fs::path& path) const;
 
-  // unknown_id when the word is not there.
-  uint32_t id(std::string_view word) const;
+  std::optional<uint32_t> find(std::string_view word) const;
+  // unknown_id when the word is not there. Not for pieces, whose unknown one has another id.
+  uint32_t id(std::string_view word) const { return find(word).value_or(unknown_id); }
   // id < size().
   std::string_view word(uint32_t id) const;
   uint32_t size() const { return static_cast<uint32_t>(offsets_.size()) - 1; }

@@ -62,6 +62,7 @@ Scores evaluate_split(const Model& model, const Task& task, const fs::path& fold
     if (crew == nullptr || crew->is_alone()) throw_if_interrupted();  // several workers leave together
     rows.clear();
     reader.read(first, std::min(window_rows, reader.rows() - first), rows);
+    rows.shorten(task.max_length, task.tokenizer.is_wordpiece());
     const std::vector<size_t> order = by_length(rows);
     const Work work{evaluation_bit | number, static_cast<uint32_t>(first / window_rows),
                     static_cast<uint32_t>((rows.size() + grain_rows - 1) / grain_rows), rows.ids.size()};

@@ -5,10 +5,8 @@
 
 #include "base/denormals.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/machine/limits.h"
-#include "data/text/text_pipeline.h"
-#include "data/text/vocabulary.h"
+#include "data/dataset/tokenizer.h"
 #include "engine/aten/aten_lstm.h"
 #include "engine/aten/gemm_speed.h"
 #include "engine/evaluate/evaluate.h"
@@ -26,26 +24,16 @@ std::string names_of(const std::vector<std::string>& classes) {
 class ModelPredictor final : public Predictor {
  public:
   explicit ModelPredictor(const fs::path& path)
-      : loaded_(load_model(path)),
-        vocabulary_(Vocabulary::load(loaded_.folder / loaded_.task.tokenizer.vocabulary)),
-        pipeline_(loaded_.task.tokenizer.clean_html) {
-    if (vocabulary_.size() != loaded_.task.tokenizer.vocabulary_size)
-      input_error("{}: its vocabulary has {} words, its config says {}", loaded_.folder.string(),
-                  vocabulary_.size(), loaded_.task.tokenizer.vocabulary_size);
-    if ("xxh3:" + to_hex(vocabulary_.hash()) != loaded_.task.tokenizer.vocabulary_hash)
-      input_error("{}: its vocabulary is not the one that the model was trained with",
-                  (loaded_.folder / loaded_.task.tokenizer.vocabulary).string());
-  }
+      : loaded_(load_model(path)), tokenizer_(loaded_.folder, loaded_.task.tokenizer) {}
   const std::vector<std::string>& classes() const override { return loaded_.task.classes; }
   bool multi_label() const override { return loaded_.task.labels == LabelKind::multiple; }
 
   Prediction predict(std::string_view text) override {
     const FlushDenormals flush;  // as the executors compute
     Prediction out;
-    for (std::string_view word : pipeline_.words(pipeline_.clean(text))) {
-      out.tokens.emplace_back(word);
-      out.ids.push_back(vocabulary_.id(word));
-    }
+    tokenizer_.encode(text, loaded_.task.max_length, tokenized_);
+    out.ids = tokenized_.ids;
+    out.tokens = tokenized_.tokens;
     out.logits.resize(classes().size());
     const Text ids = out.ids;
     loaded_.model->logits(std::span(&ids, 1), out.logits);
@@ -63,8 +51,8 @@ class ModelPredictor final : public Predictor {
 
  private:
   LoadedModel loaded_;
-  Vocabulary vocabulary_;
-  TextPipeline pipeline_;
+  Tokenizer tokenizer_;
+  Tokenizer::Result tokenized_;
 };
 
 class LibraryEngine final : public Engine {
@@ -83,11 +71,11 @@ class LibraryEngine final : public Engine {
     if (info.labels != loaded.task.labels || info.classes != loaded.task.classes)
       input_error("{}: its classes ({}) are not the model's ({})", data.string(), names_of(info.classes),
                   names_of(loaded.task.classes));
-    if (info.tokenizer.vocabulary_hash != loaded.task.tokenizer.vocabulary_hash ||
-        info.tokenizer.vocabulary_size != loaded.task.tokenizer.vocabulary_size)
+    if (!info.tokenizer.gives_same_ids(loaded.task.tokenizer))
       input_error(
-          "{}: was prepared with another vocabulary than the model's; prepare it with --tokenizer-from {}",
-          data.string(), model.string());
+          "{}: was prepared with another vocabulary than the model's; prepare it with --tokenizer {} "
+          "--tokenizer-from {}",
+          data.string(), loaded.task.tokenizer.kind, model.string());
     Executors crew(executors > 0 ? executors : usable_cores());
     EvaluateResult result;
     result.scores = evaluate_split(*loaded.model, loaded.task, data, info, split, crew, progress);

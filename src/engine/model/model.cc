@@ -87,6 +87,7 @@ LoadedModel load_model(const fs::path& path) {
     loaded.task = task_from_json(config);
     config.at("model").get_to(options.model);
     options.max_length = config.at("max_length").get<uint64_t>();
+    loaded.task.max_length = options.max_length;
     if (options.model == "ngram")
       options.ngram = ngram_options_from_json(config);
     else if (options.model == "lstm")

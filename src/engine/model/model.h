@@ -15,6 +15,7 @@ struct Task {
   std::vector<std::string> classes;
   TokenizerInfo tokenizer;
   std::vector<float> class_weights;  // empty: all one
+  uint64_t max_length = 0;           // tokens of a text that are used; 0: all
 };
 
 using Text = std::span<const uint32_t>;

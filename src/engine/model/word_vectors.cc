@@ -42,8 +42,9 @@ WordVectorFacts read_word_vectors(const fs::path& file, const Vocabulary& vocabu
     if (numbers != width)
       input_error("{}:{}: {} numbers behind the word, --embedding is {}", file.string(), facts.lines, numbers,
                   width);
-    const uint32_t id = vocabulary.id(word);
-    if (id == Vocabulary::unknown_id) continue;
+    const auto found = vocabulary.find(word);
+    if (!found || *found == Vocabulary::unknown_id) continue;
+    const uint32_t id = *found;
     for (float& value : values) {
       const std::string_view field = next_field(line);
       const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);

@@ -140,7 +140,9 @@ std::unique_ptr<Learner> make_learner(const TrainOptions& options, const Task& t
   auto learner = std::make_unique<TensorLearner>(options, task);
   if (!options.lstm.word_vectors.empty()) {
     const Parameter& table = learner->trained().parameters()[0];
-    read_word_vectors(options.lstm.word_vectors, Vocabulary::load(vocabulary), table.shape[1], table.values);
+    const auto words =
+        task.tokenizer.is_wordpiece() ? Vocabulary::load_pieces(vocabulary) : Vocabulary::load(vocabulary);
+    read_word_vectors(options.lstm.word_vectors, words, table.shape[1], table.values);
     learner->weights_changed();
   }
   return learner;

@@ -1,9 +1,8 @@
 #include "engine/train/run.h"
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/machine/limits.h"
-#include "data/text/vocabulary.h"
+#include "data/dataset/tokenizer.h"
 #include "engine/kernels/gemm.h"
 #include "engine/optim/learner.h"
 #include "engine/train/agreement.h"
@@ -14,15 +13,6 @@
 
 namespace paceline {
 namespace {
-
-// The words are needed when the model is kept, which may be hours from now.
-void check_vocabulary(const fs::path& file, const TokenizerInfo& tokenizer) {
-  const Vocabulary vocabulary = Vocabulary::load(file);
-  if (vocabulary.size() != tokenizer.vocabulary_size ||
-      "xxh3:" + to_hex(vocabulary.hash()) != tokenizer.vocabulary_hash)
-    input_error("{}: not the vocabulary that the data set was prepared with; prepare it again",
-                file.string());
-}
 
 void check_options(const TrainOptions& options, unsigned workers) {
   if (workers > 1 && options.sum != "exact")
@@ -69,19 +59,19 @@ void open_parts(Run& run, unsigned workers_here) {
   TrainOptions& options = run.options;
   const SplitInfo& split = run.data.split("train", options.data);
   run.task = {run.data.labels, run.data.classes, run.data.tokenizer,
-              class_weights(options.class_weights, run.data, split)};
+              class_weights(options.class_weights, run.data, split), options.max_length};
   const auto wanted = options.device == "cuda" ? 1 : static_cast<unsigned>(options.executors);
   run.executors = std::make_unique<Executors>(wanted > 0 ? wanted : usable_cores());
   run.batches = std::make_unique<Batches>(
       SplitReader(options.data, run.data, "train"), split, run.data.classes.size(),
       BatchOptions{options.seed, options.batch_size, options.grain_size, options.grain_tokens,
-                   options.bucket_batches, options.max_length});
+                   options.bucket_batches, options.max_length, run.data.tokenizer.is_wordpiece()});
   if (options.steps == 0) options.steps = run.batches->steps_per_epoch() * options.epochs;
   run.schedule = {options.schedule, options.learning_rate, options.warmup,
                   options.schedule_steps > 0 ? options.schedule_steps : options.steps};
   run.stopping = Stopping(stopping_rule(options));
   const fs::path words = fs::path(options.data) / run.data.tokenizer.vocabulary;
-  check_vocabulary(words, run.data.tokenizer);
+  load_vocabulary(options.data, run.data.tokenizer);  // needed when the model is kept, hours from now perhaps
   run.learner = make_learner(options, run.task, words);
   const uint64_t longest =
       options.max_length > 0 ? std::min(options.max_length, split.longest) : split.longest;

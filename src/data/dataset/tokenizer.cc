@@ -1,0 +1,49 @@
+#include "data/dataset/tokenizer.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace paceline {
+
+Vocabulary load_vocabulary(const fs::path& folder, const TokenizerInfo& info) {
+  const fs::path file = folder / info.vocabulary;
+  Vocabulary vocabulary = info.is_wordpiece() ? Vocabulary::load_pieces(file) : Vocabulary::load(file);
+  if (vocabulary.size() != info.vocabulary_size)
+    input_error("{}: the vocabulary has {} words, {} were expected; prepare or train again", file.string(),
+                vocabulary.size(), info.vocabulary_size);
+  if ("xxh3:" + to_hex(vocabulary.hash()) != info.vocabulary_hash)
+    input_error("{}: the vocabulary is not the one that this was made with; prepare or train again",
+                file.string());
+  return vocabulary;
+}
+
+Tokenizer::Tokenizer(const fs::path& folder, const TokenizerInfo& info)
+    : info_(info), pipeline_(info.clean_html) {
+  if (info.is_wordpiece())
+    wordpiece_ = std::make_unique<WordPiece>(load_vocabulary(folder, info), info.rules);
+  else
+    words_ = load_vocabulary(folder, info);
+}
+
+void Tokenizer::encode(std::string_view text, uint64_t max_length, Result& out) {
+  out.ids.clear();
+  out.tokens.clear();
+  const std::string_view cleaned = pipeline_.clean(text);
+  if (!wordpiece_) return encode_words(cleaned, max_length, out);
+  if (max_length == 0 || (info_.max_length > 0 && info_.max_length < max_length))
+    max_length = info_.max_length;
+  encode_sequence(*wordpiece_, cleaned, std::nullopt, max_length, scratch_, sequence_);
+  out.ids = sequence_.ids;
+  for (uint32_t id : out.ids) out.tokens.emplace_back(wordpiece_->pieces().word(id));
+}
+
+void Tokenizer::encode_words(std::string_view cleaned, uint64_t max_length, Result& out) {
+  for (std::string_view word : pipeline_.words(cleaned)) {
+    if (max_length > 0 && out.ids.size() == max_length) break;
+    out.ids.push_back(words_->id(word));
+    out.tokens.emplace_back(word);
+  }
+}
+
+}  // namespace paceline

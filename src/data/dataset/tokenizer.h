@@ -1,0 +1,40 @@
+// The tokenizer of a data set or a model, opened from its folder.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "data/dataset/info.h"
+#include "data/text/segments.h"
+#include "data/text/text_pipeline.h"
+#include "data/text/vocabulary.h"
+
+namespace paceline {
+
+// Loads the vocabulary that lies in the folder. Throws InputError when it is not the one that the info names.
+Vocabulary load_vocabulary(const fs::path& folder, const TokenizerInfo& info);
+
+// Not safe for two threads at once.
+class Tokenizer {
+ public:
+  // Throws InputError, as load_vocabulary.
+  Tokenizer(const fs::path& folder, const TokenizerInfo& info);
+
+  struct Result {
+    std::vector<uint32_t> ids;        // cut to max_length; of wordpiece with [CLS] and [SEP]
+    std::vector<std::string> tokens;  // as words or pieces
+  };
+  // max_length: 0: all, up to what the data set was prepared with.
+  void encode(std::string_view text, uint64_t max_length, Result& out);
+
+ private:
+  void encode_words(std::string_view cleaned, uint64_t max_length, Result& out);
+
+  TokenizerInfo info_;
+  TextPipeline pipeline_;
+  std::optional<Vocabulary> words_;       // of kind word
+  std::unique_ptr<WordPiece> wordpiece_;  // of kind wordpiece
+  WordPiece::Scratch scratch_;
+  Sequence sequence_;
+};
+
+}  // namespace paceline
