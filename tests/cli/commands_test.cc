@@ -66,6 +66,7 @@ TEST_F(Commands, DumpedConfigurationFedBackIsItself) {
       {"train", "--data", "d", "--out", "r", "--learning-rate", "1e-05", "--epochs", "7", "--class-weights",
        "1,2"},
       {"generate", "reviews", "--rows", "5k", "--length", "3-8"},
+      {"generate", "comments", "--rows", "5k", "--toxic", "0.2"},
       {"predict", "m", "--text", "- dash", "# hash", "true", "", "é\ttab\nline", "--details"},
       {"evaluate", "m", "--data", "d", "--baseline"},
       {"quickstart", "--rows", "3000"},
@@ -115,6 +116,7 @@ TEST_F(Commands, TablesAreValidJsonWhenAsked) {
   const Words asked[] = {
       {"doctor", "--quick", "--json"},
       {"generate", "reviews", "--rows", "300", "--out", "r.jsonl", "--json"},
+      {"generate", "comments", "--rows", "300", "--out", "c.csv", "--json"},
       prepare_reviews("r.jsonl", "data", {"--json"}),
       {"inspect", data, "--json"},
       {"inspect", model, "--json"},

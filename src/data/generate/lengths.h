@@ -1,4 +1,4 @@
-// How many words a review has.
+// How many words a text has.
 #pragma once
 #include <cstdint>
 #include <string_view>

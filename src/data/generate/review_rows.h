@@ -3,28 +3,34 @@
 #include <cstdint>
 #include <string>
 
-#include "data/generate/composer.h"
 #include "data/generate/lengths.h"
+#include "data/generate/review_composer.h"
 #include "data/generate/reviews.h"
 
 namespace paceline {
 
 class ReviewRows {
  public:
+  using Facts = ReviewFacts;
+  // Room that a thread keeps between rows.
+  struct Scratch {
+    ReviewComposer composer;
+    std::string text;
+  };
+
   // lexicon and grammar outlive it. Throws InputError for values out of range.
-  ReviewRows(const ReviewOptions& options, const Lexicon& lexicon, const Grammar& grammar);
+  ReviewRows(const ReviewOptions& options, const Lexicon& lexicon, const ReviewGrammar& grammar);
 
   // The CSV header, or nothing.
   std::string header() const;
-  // Appends the row to out and adds it to facts. text is room for the caller to keep between rows.
-  void append(uint64_t row, Composer& composer, std::string& text, std::string& out,
-              ReviewFacts& facts) const;
-  Composer composer() const { return {lexicon_, grammar_}; }
-  uint64_t typical_words() const { return lengths_.typical(); }
+  // Appends the row to out and adds it to facts.
+  void append(uint64_t row, Scratch& scratch, std::string& out, ReviewFacts& facts) const;
+  Scratch scratch() const { return {{lexicon_, grammar_}, {}}; }
+  uint64_t typical_bytes() const { return lengths_.typical() * 6 + 120; }
 
  private:
   const Lexicon& lexicon_;
-  const Grammar& grammar_;
+  const ReviewGrammar& grammar_;
   Lengths lengths_;
   uint64_t seed_;
   bool csv_;

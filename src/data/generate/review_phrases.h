@@ -4,7 +4,7 @@
 #pragma once
 #include <string_view>
 
-namespace paceline::phrases {
+namespace paceline::review_phrases {
 
 // Openers keep the sign of what follows ("I can honestly say … good") or turn it around ("I never once
 // felt … good"). Both kinds share what follows, so that no word or pair of words tells them apart.
@@ -25,4 +25,4 @@ extern const std::string_view plainly_good, plainly_bad;
 extern const std::string_view neutral;
 extern const std::string_view filler;
 
-}  // namespace paceline::phrases
+}  // namespace paceline::review_phrases

@@ -3,9 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "base/random.h"
-#include "data/generate/grammar.h"
-#include "data/generate/lexicon.h"
+#include "data/generate/review_grammar.h"
+#include "data/generate/sentence_writer.h"
 
 namespace paceline {
 
@@ -18,11 +17,12 @@ struct Product {
 // statement, and longer reviews repeat it every thirty words or so; in between stand judgements that do not
 // count and neutral sentences. So the verdict follows from the text, whether its head or its tail is
 // kept, and is never in doubt to a reader of whole sentences.
-class Composer {
+class ReviewComposer : SentenceWriter {
  public:
   static constexpr unsigned fewest_words = 3;
 
-  Composer(const Lexicon& lexicon, const Grammar& grammar) : lexicon_(lexicon), grammar_(grammar) {}
+  ReviewComposer(const Lexicon& lexicon, const ReviewGrammar& grammar)
+      : lexicon_(lexicon), grammar_(grammar) {}
   // Replaces text. words >= fewest_words.
   void compose(RandomStream random, Product product, bool good, uint64_t words, std::string& text);
 
@@ -41,26 +41,19 @@ class Composer {
   void last_sentence(uint64_t words);
 
   Statement choose_statement(uint64_t fewest, uint64_t most);
-  const Pattern& choose(const Patterns& patterns) { return patterns[random_.below(patterns.size())]; }
-  bool chance(unsigned of_256) { return (random_.next() & 255) < of_256; }
-
-  void begin_sentence();
-  void end_sentence();
+  void begin();
+  void end();
   void statement(const Statement& chosen);
   void pattern(const Pattern& pattern, bool judged_good);
   void gap(unsigned words);
   void slot(Slot slot, bool judged_good);
-  void word(std::string_view word);
   uint64_t thing_rank();
 
   const Lexicon& lexicon_;
-  const Grammar& grammar_;
-  RandomStream random_{uint64_t{0}};
+  const ReviewGrammar& grammar_;
   Product product_{0};
   bool good_ = false, paragraphs_ = false;
-  std::string* text_ = nullptr;
-  uint64_t left_ = 0;          // words still to write
-  size_t sentence_begin_ = 0;  // where its capital goes
+  uint64_t left_ = 0;  // words still to write
 };
 
 }  // namespace paceline

@@ -1,6 +1,6 @@
-#include "data/generate/phrases.h"
+#include "data/generate/review_phrases.h"
 
-namespace paceline::phrases {
+namespace paceline::review_phrases {
 
 const std::string_view feel_keeping = R"(I have always felt
 I can honestly say
@@ -234,4 +234,4 @@ for somebody with a {thing}
 over at the {name} {thing}
 along with the {thing} {thing})";
 
-}  // namespace paceline::phrases
+}  // namespace paceline::review_phrases
