@@ -36,6 +36,7 @@ std::span<const CommandEntry> commands();
 std::unique_ptr<Command> make_quickstart();
 std::unique_ptr<Command> make_doctor();
 std::unique_ptr<Command> make_generate();
+std::unique_ptr<Command> make_fetch_model();
 std::unique_ptr<Command> make_prepare();
 std::unique_ptr<Command> make_inspect();
 std::unique_ptr<Command> make_train();

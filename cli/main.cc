@@ -21,6 +21,7 @@ std::span<const CommandEntry> commands() {
        make_quickstart},
       {"doctor", "What this machine can do, and what to fix.", make_doctor},
       {"generate", "Write practice data whose best possible score is known.", make_generate},
+      {"fetch-model", "Fetch a pretrained model to start from.", make_fetch_model},
       {"prepare", "Turn text files into a data set (HDF5).", make_prepare},
       {"inspect", "What is in a data set, a run or a model.", make_inspect},
       {"train", "Train a model on a data set.", make_train},

@@ -7,8 +7,8 @@
 namespace paceline {
 namespace {
 
-const Words all_commands = {"quickstart", "doctor",   "generate", "prepare",   "inspect",
-                            "train",      "evaluate", "predict",  "completion"};
+const Words all_commands = {"quickstart", "doctor", "generate", "fetch-model", "prepare",
+                            "inspect",    "train",  "evaluate", "predict",     "completion"};
 
 class Commands : public Scratch {
  protected:
@@ -70,6 +70,7 @@ TEST_F(Commands, DumpedConfigurationFedBackIsItself) {
       {"predict", "m", "--text", "- dash", "# hash", "true", "", "é\ttab\nline", "--details"},
       {"evaluate", "m", "--data", "d", "--baseline"},
       {"quickstart", "--rows", "3000"},
+      {"fetch-model", "minilm", "--out", "m"},
       {"doctor", "--quick"},
       {"inspect", "d", "--rows", "3"},
   };
@@ -115,6 +116,7 @@ TEST_F(Commands, TablesAreValidJsonWhenAsked) {
   const std::string data = tiny_data(), model = tiny_run();
   const Words asked[] = {
       {"doctor", "--quick", "--json"},
+      {"fetch-model", "--json"},
       {"generate", "reviews", "--rows", "300", "--out", "r.jsonl", "--json"},
       {"generate", "comments", "--rows", "300", "--out", "c.csv", "--json"},
       prepare_reviews("r.jsonl", "data", {"--json"}),

@@ -106,6 +106,9 @@ TEST_F(SafeModels, ConfigOfAnotherKindOrVersionIsOneSentence) {
   predict_refuses({"model/config.json"});
   write("model/config.json", "[1]");
   predict_refuses({"model/config.json"});
+  const std::string deep = std::string(1000000, '[') + std::string(1000000, ']');
+  write("model/config.json", R"({"format":"paceline-model","version":)" + deep + "}");
+  predict_refuses({"model/config.json", "deep"});
 }
 
 TEST_F(SafeModels, VocabularyElsewhereIsNotRead) {
@@ -176,9 +179,15 @@ TEST_F(SafeModels, ImpossibleShapesAreOneSentence) {
 
 TEST_F(SafeModels, WeightsOfAnotherTypeOrNameAreOneSentence) {
   Json header = header_;
-  header["output.bias"]["dtype"] = "F16";
+  header["output.bias"]["dtype"] = "F16";  // half as many bytes as are there
   write_weights(header);
-  both_refuse({weights, "output.bias", "float32"});
+  both_refuse({weights, "output.bias", "F16"});
+  header["output.bias"]["dtype"] = "I32";
+  write_weights(header);
+  predict_refuses({weights, "output.bias", "I32", "F32"});
+  header["output.bias"]["dtype"] = "F31";
+  write_weights(header);
+  predict_refuses({weights, "output.bias", "F31"});
   header = header_;
   header["other.bias"] = header["output.bias"];
   header.erase("output.bias");
@@ -188,6 +197,14 @@ TEST_F(SafeModels, WeightsOfAnotherTypeOrNameAreOneSentence) {
   predict_refuses({weights});
   write_weights(std::string(100000, '['), 100000);
   predict_refuses({weights});
+}
+
+TEST_F(SafeModels, NamesThatOccurTwiceAreOneSentence) {
+  const std::string header = header_.dump();
+  const std::string twice =
+      header.substr(0, header.size() - 1) + ",\"output.bias\":" + header_["output.bias"].dump() + "}";
+  write_weights(twice, twice.size());
+  predict_refuses({weights, "'output.bias' twice"});
 }
 
 TEST_F(SafeModels, VocabularyOfAnotherModelIsOneSentence) {

@@ -4,19 +4,11 @@
 
 #include "../scratch.h"
 #include "base/error.h"
-#include "base/random.h"
 #include "engine/model/word_vectors.h"
-#include "engine/optim/learner.h"
+#include "small_training.h"
 
 namespace paceline {
 namespace {
-
-Task task_of(size_t classes) {
-  Task task;
-  for (size_t c = 0; c < classes; ++c) task.classes.push_back(std::to_string(c));
-  task.tokenizer.vocabulary_size = 200;
-  return task;
-}
 
 TrainOptions small_options(const std::string& cell, bool both) {
   TrainOptions options;
@@ -32,45 +24,6 @@ TrainOptions small_options(const std::string& cell, bool both) {
   options.lstm.word_dropout = 0.05;
   options.lstm.recurrent_dropout = 0.1;
   return options;
-}
-
-struct Data {
-  std::vector<std::vector<uint32_t>> ids;
-  Batch batch;
-  Data(uint64_t step, uint64_t samples, uint64_t longest) {
-    RandomStream random({step});
-    for (uint64_t i = 0; i < samples; ++i) {
-      auto& row = ids.emplace_back(1 + random.below(longest));
-      for (auto& id : row) id = static_cast<uint32_t>(random.below(200));
-    }
-    batch.step = step;
-    for (auto& row : ids) batch.samples.push_back({row, static_cast<uint32_t>(row[0] % 3), {}});
-    cut_into_grains(batch, 5, 16384);
-  }
-};
-
-void train_steps(Learner& learner, uint64_t from, uint64_t to, Executors& crew) {
-  for (uint64_t step = from; step < to; ++step) {
-    const Data data(step, 31, 25);
-    double weight = 0;
-    do {
-      std::vector<GrainLoss> losses(data.batch.grains());
-      learner.begin_step(data.batch, crew.count());
-      crew.run(data.batch.grains(), [&](uint64_t grain, unsigned executor) {
-        losses[grain] = learner.compute_grains(data.batch, grain, 1, executor)[0];
-      });
-      weight = 0;
-      for (const auto& part : losses) weight += part.weight;
-    } while (!learner.finish_grains(data.batch, crew));
-    learner.update(data.batch, 0.01, weight, crew);
-  }
-}
-
-std::vector<float> values_of(const std::vector<TensorView>& views) {
-  std::vector<float> all;
-  for (const auto& view : views)
-    all.insert(all.end(), view.values, view.values + view.rows * view.row_floats);
-  return all;
 }
 
 TEST(Lstm, SameBitsForAnyExecutors) {

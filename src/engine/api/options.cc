@@ -20,7 +20,7 @@ void declare_what(FieldTable& table, TrainOptions& options) {
   table.group("What");
   table.text("data", &options.data, "Data set to train on.").named("DATASET").need();
   table.text("model", &options.model, "Kind of model; defaults below are those of the kind named.")
-      .one_of({"ngram", "lstm"});
+      .one_of({"ngram", "lstm", "bert"});
   table.text("out", &options.out, "Folder of the run; it must not exist yet, except with --resume.")
       .named("RUN")
       .need();
@@ -170,6 +170,31 @@ void declare_lstm(FieldTable& table, LstmOptions& lstm) {
   table.text("word-vectors", &lstm.word_vectors, "File of pretrained embeddings in text form.").named("FILE");
 }
 
+void declare_bert(FieldTable& table, BertOptions& bert) {
+  table.group("Model bert");
+  table.text("init", &bert.init, "Model whose shape and weights training starts from.").named("MODEL");
+  table.integer("bert-hidden", &bert.hidden, 1, 16384, "Width of the hidden states; a multiple of the heads.");
+  table.integer("bert-layers", &bert.layers, 1, 256, "Layers of the encoder.");
+  table.integer("heads", &bert.heads, 1, 1024, "Heads of the attention.");
+  table.integer("intermediate", &bert.intermediate, 1, 1 << 17, "Width inside the feed-forward parts.");
+  table.integer("positions", &bert.positions, 2, 1 << 20, "Most tokens of a text that the model can see.");
+  table.integer("types", &bert.types, 1, 16, "Kinds of token: the first and the second text of a pair.");
+  table.integer("bert-vocabulary", &bert.vocabulary, 0, 1 << 24, "Rows of the embedding; 0: the data set's.");
+  table.text("activation", &bert.activation, "Function inside the feed-forward parts.")
+      .one_of({"gelu", "gelu_new", "gelu_pytorch_tanh", "relu"});
+  table.real("norm-epsilon", &bert.norm_epsilon, 1e-20, 1, "Added to the variance in layer norms.");
+  table.real("deviation", &bert.deviation, 0, 10, "Standard deviation of new weights.");
+  table.real("hidden-dropout", &bert.hidden_dropout, 0, 0.99, "Share of values after each part of a layer.");
+  table.real("attention-dropout", &bert.attention_dropout, 0, 0.99, "Share of the attention's weights.");
+  table.real("classifier-dropout", &bert.classifier_dropout, 0, 0.99, "Share of values before the classifier.");
+  table.integer("freeze", &bert.freeze, 0, 256,
+                "Lowest layers that do not learn, and the embeddings with them; 0: all learn.");
+  table.real("layer-decay", &bert.layer_decay, 0.01, 1,
+             "A layer's learning rate as a share of that of the layer above it.");
+  table.flag("recompute", &bert.recompute, "Compute layers again in the backward pass: less memory, slower.")
+      .unrecorded();
+}
+
 // What the optimizer of ngram has no use for.
 const Names of_tensor_models = {
     "loss",         "focal-gamma",      "clip", "beta1", "beta2", "epsilon", "momentum",
@@ -190,6 +215,7 @@ void declare_train_fields(FieldTable& table, TrainOptions& options) {
   declare_workers(table, options);
   declare_ngram(table, options.ngram);
   declare_lstm(table, options.lstm);
+  declare_bert(table, options.bert);
   for (auto& field : table.fields())
     if (!applies(field, options.model)) field.recorded = false;
 }
@@ -240,7 +266,20 @@ TrainOptions default_train_options(const std::string& model) {
   options.model = model;
   options.stop_on = {"macro_f1"};
   if (model == "ngram") return options;
-  if (model != "lstm") input_error("--model: '{}' is not one of ngram, lstm", model);
+  if (model == "bert") {
+    options.epochs = 3;
+    options.batch_size = 32;
+    options.grain_size = 4;
+    options.bucket_batches = 32;
+    options.optimizer = "adamw";
+    options.learning_rate = 5e-5;
+    options.weight_decay = 0.01;
+    options.embedding_update = "dense";
+    options.schedule = "linear";
+    options.clip = 1;
+    return options;
+  }
+  if (model != "lstm") input_error("--model: '{}' is not one of ngram, lstm, bert", model);
   options.epochs = 4;
   options.batch_size = 64;
   options.grain_size = 4;  // small enough that unequal workers share 64 samples well (docs/measurements.md)

@@ -31,6 +31,18 @@ struct LstmOptions {
   std::string word_vectors;        // file of pretrained embeddings in text form
 };
 
+struct BertOptions {
+  std::string init;  // model whose weights and shape are taken over
+  uint64_t hidden = 256, layers = 4, heads = 4, intermediate = 1024;
+  uint64_t positions = 512, types = 2, vocabulary = 0;  // 0: the data set's
+  std::string activation = "gelu";                       // gelu_new, gelu_pytorch_tanh, relu
+  double norm_epsilon = 1e-12, deviation = 0.02;         // of layer norms; of new weights
+  double hidden_dropout = 0.1, attention_dropout = 0.1, classifier_dropout = 0.1;
+  uint64_t freeze = 0;     // lowest layers that do not learn, and with them the embeddings
+  double layer_decay = 1;  // a layer's learning rate as a share of that of the layer above it
+  bool recompute = false;  // layers are computed again in the backward pass instead of kept
+};
+
 struct TrainOptions {
   std::string data, model = "ngram", out;
   uint64_t seed = 1;
@@ -81,6 +93,7 @@ struct TrainOptions {
   std::vector<std::string> slow;   // "1:0.4": worker 1 rests until it has 0.4 of its speed; for trying
   NgramOptions ngram;
   LstmOptions lstm;
+  BertOptions bert;
 };
 
 // Binds every option of `train` to a field of the same name.

@@ -115,8 +115,9 @@ class AtenLstm final : public LstmModel {
   AtenLstm(const TrainOptions& options, const Task& task)
       : LstmModel(options, task), device_(open_device(options)) {}
 
-  void weights_changed() override {
-    LstmModel::weights_changed();
+  size_t parts_to_prepare() const override { return 1; }
+  void prepare(size_t) override {
+    for (size_t part = 0; part < LstmModel::parts_to_prepare(); ++part) LstmModel::prepare(part);
     on_device_.clear();  // copied when they are needed next
   }
 

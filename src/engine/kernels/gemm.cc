@@ -232,18 +232,30 @@ float* PackedMatrix::resize(size_t depth, size_t columns) {
 void PackedMatrix::pack(const float* matrix, size_t depth, size_t columns, size_t stride) {
   float* to = resize(depth, columns);
   const size_t width = panel_columns();
-  for (size_t j = 0; j < columns; j += width)
-    for (size_t k = 0; k < depth; ++k)
-      for (size_t c = j; c < j + width; ++c) *to++ = c < columns ? matrix[k * stride + c] : 0.f;
+  for (size_t j = 0; j < columns; j += width) {
+    const size_t count = std::min(width, columns - j);
+    for (size_t k = 0; k < depth; ++k, to += width) {
+      std::memcpy(to, matrix + k * stride + j, count * sizeof(float));
+      std::fill(to + count, to + width, 0.f);
+    }
+  }
 }
 
+// A few k at a time: then the rows that are read stay in the first cache, and what is written is contiguous.
 void PackedMatrix::pack_transposed(const float* matrix, size_t depth, size_t columns, size_t stride) {
+  constexpr size_t block = 16;
   float* to = resize(depth, columns);
   const size_t width = panel_columns();
-  for (size_t j = 0; j < columns; j += width, to += depth * width)
-    for (size_t c = 0; c < width; ++c)
-      for (size_t k = 0; k < depth; ++k)
-        to[k * width + c] = j + c < columns ? matrix[(j + c) * stride + k] : 0.f;
+  for (size_t j = 0; j < columns; j += width, to += depth * width) {
+    const size_t count = std::min(width, columns - j);
+    const float* rows = matrix + j * stride;
+    for (size_t first = 0; first < depth; first += block)
+      for (size_t k = first; k < std::min(depth, first + block); ++k) {
+        float* out = to + k * width;
+        for (size_t c = 0; c < count; ++c) out[c] = rows[c * stride + k];
+        std::fill(out + count, out + width, 0.f);
+      }
+  }
 }
 
 void multiply(size_t rows, const ConstRows& in, const PackedMatrix& matrix, const MutableRows& out,

@@ -8,7 +8,16 @@
 
 namespace paceline {
 
-enum class DropoutKind : uint64_t { word = 1, embedding = 2, recurrent = 3, layer = 4, output = 5 };
+enum class DropoutKind : uint64_t {
+  word = 1,
+  embedding = 2,
+  recurrent = 3,
+  layer = 4,
+  output = 5,
+  probabilities = 6,
+  attention = 7,
+  feed_forward = 8
+};
 
 class Dropout {
  public:

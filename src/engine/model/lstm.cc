@@ -41,7 +41,7 @@ LstmModel::LstmModel(const TrainOptions& options, const Task& task)
     w.bias_ih = store_[n.bias_ih].values;
     w.bias_hh = store_[n.bias_hh].values;
   }
-  LstmModel::weights_changed();
+  weights_changed();
 }
 
 void LstmModel::declare_parameters() {
@@ -74,10 +74,6 @@ void LstmModel::fill_parameters() {
   }
   if (pooling_ == Pooling::attention) store_.fill_uniform(attention_number_, options_.seed, width);
   store_.fill_uniform(output_weight_, options_.seed, 1 / std::sqrt(static_cast<double>(width_)));
-}
-
-void LstmModel::weights_changed() {
-  for (auto& weights : weights_) weights.pack();
 }
 
 std::unique_ptr<Workspace> LstmModel::make_workspace() const { return std::make_unique<LstmWorkspace>(); }

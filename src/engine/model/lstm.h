@@ -47,7 +47,8 @@ class LstmModel : public TensorModel {
   uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const override;
   std::vector<size_t> gradient_order() const override;
   void touched_rows(const Batch& batch, size_t parameter, std::vector<uint32_t>& ids) const override;
-  void weights_changed() override;
+  size_t parts_to_prepare() const override { return weights_.size(); }
+  void prepare(size_t part) override { weights_[part].pack(); }
   void logits(std::span<const Text> texts, std::span<float> out) const override;
   nlohmann::ordered_json config() const override;
 

@@ -2,9 +2,11 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "engine/model/bert.h"
 #include "engine/model/lstm.h"
 #include "engine/model/ngram.h"
 #include "engine/model/replace_folder.h"
+#include "engine/model/strict_json.h"
 
 namespace paceline {
 namespace {
@@ -35,6 +37,7 @@ Task task_from_json(const nlohmann::json& config) {
 }  // namespace
 
 std::unique_ptr<TensorModel> make_tensor_model(const TrainOptions& options, const Task& task) {
+  if (options.model == "bert") return std::make_unique<BertModel>(options, task);
   if (options.model != "lstm") return nullptr;
   if (options.lstm.kernels == "fused") return std::make_unique<LstmModel>(options, task);
   if (aten_lstm == nullptr) input_error("--kernels aten: this program was built without LibTorch");
@@ -78,7 +81,7 @@ LoadedModel load_model(const fs::path& path) {
   const std::string text = read_file(file, 64 << 20);
   TrainOptions options;
   try {
-    const auto config = nlohmann::json::parse(text);
+    const auto config = parse_strict_json(text);
     if (config.value("format", "") != "paceline-model")
       throw std::runtime_error("it is not of a Paceline model");
     if (config.at("version") != model_version)
@@ -92,6 +95,8 @@ LoadedModel load_model(const fs::path& path) {
       options.ngram = ngram_options_from_json(config);
     else if (options.model == "lstm")
       options.lstm = lstm_options_from_json(config);
+    else if (options.model == "bert")
+      options.bert = bert_options_from_json(config);
     else
       throw std::runtime_error(fmt::format("model '{}' is not known to this program", options.model));
   } catch (const std::exception& problem) {
@@ -102,6 +107,8 @@ LoadedModel load_model(const fs::path& path) {
   const fs::path weights = loaded.folder / "model.safetensors";
   if (options.model == "ngram")
     check_ngram_file(options.ngram, loaded.task, weights);
+  else if (options.model == "bert")
+    check_bert_file(options.bert, loaded.task, weights);
   else
     check_lstm_file(options.lstm, loaded.task, weights);
   loaded.model = make_model(options, loaded.task);

@@ -36,6 +36,27 @@ void ParameterStore::fill_uniform(size_t number, uint64_t seed, double width) {
     parameter.values[i] = static_cast<float>((static_cast<double>(random.at(i) >> 40) * 0x1p-23 - 1) * width);
 }
 
+// A sum of twelve uniform numbers has the variance 1; it needs no function of a library.
+void ParameterStore::fill_normal(size_t number, uint64_t seed, double deviation) {
+  const Parameter& parameter = parameters_[number];
+  const RandomStream random({seed, hash64(parameter.name)});
+  for (uint64_t i = 0; i < parameter.size(); ++i) {
+    uint64_t sum = 0;
+    for (uint64_t draw = 3 * i; draw < 3 * i + 3; ++draw)
+      for (unsigned shift = 0; shift < 64; shift += 16) sum += (random.at(draw) >> shift) & 0xFFFF;
+    const double normal = (static_cast<double>(sum) + 6) * 0x1p-16 - 6;  // each uniform number is k + 1/2
+    parameter.values[i] = static_cast<float>(normal * deviation);
+  }
+}
+
+void ParameterStore::fill(size_t number, float value) {
+  std::fill_n(parameters_[number].values, parameters_[number].size(), value);
+}
+
+void TensorModel::weights_changed() {
+  for (size_t part = 0; part < parts_to_prepare(); ++part) prepare(part);
+}
+
 std::vector<size_t> TensorModel::gradient_order() const {
   std::vector<size_t> order;
   for (size_t i = parameters().size(); i-- > 0;) order.push_back(i);

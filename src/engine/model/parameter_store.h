@@ -15,6 +15,11 @@ class ParameterStore {
   const Parameter& operator[](size_t number) const { return parameters_[number]; }
   // Uniform in [-width, width), from the stream (seed, name).
   void fill_uniform(size_t number, uint64_t seed, double width);
+  // Of about normal distribution around 0, from the same stream.
+  void fill_normal(size_t number, uint64_t seed, double deviation);
+  void fill(size_t number, float value);
+  // A share of the learning rate.
+  void set_rate(size_t number, double rate) { parameters_[number].rate = rate; }
 
  private:
   std::vector<Parameter> parameters_;

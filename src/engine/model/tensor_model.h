@@ -10,6 +10,7 @@ struct Parameter {
   float* values = nullptr;  // 64-byte aligned
   bool rows = false;        // an embedding: its gradient comes as touched rows, shape = {rows, width}
   bool decay = true;        // weight decay applies to it
+  double rate = 1;          // its share of the learning rate
 
   uint64_t size() const {
     uint64_t product = 1;
@@ -55,8 +56,11 @@ class TensorModel : public Model {
   virtual uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const = 0;
   // The rows of an embedding that the batch can touch, repeats allowed.
   virtual void touched_rows(const Batch& batch, size_t parameter, std::vector<uint32_t>& ids) const = 0;
-  // Called after every change of the parameters, from one thread.
-  virtual void weights_changed() {}
+  // What is to be done after every change of the parameters, in parts that may be done at once.
+  virtual size_t parts_to_prepare() const { return 0; }
+  virtual void prepare(size_t) {}
+  // All of it.
+  void weights_changed();
 
   std::vector<TensorView> tensors() const override;
   void load(const SafetensorsReader& reader) override;

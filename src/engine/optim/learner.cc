@@ -69,7 +69,7 @@ UpdateFacts TensorLearner::update(const Batch& batch, double learning_rate, doub
   double factor = 1;
   if (options_.clip > 0) factor = std::min(1.0, options_.clip / (facts.gradient_norm + 1e-6));
   optimizer_.step(learning_rate, factor, sum_, executors);
-  model_->weights_changed();
+  executors.run(model_->parts_to_prepare(), [&](uint64_t part, unsigned) { model_->prepare(part); });
   if (averaged_) average(batch.step, executors);
   return facts;
 }
@@ -87,7 +87,7 @@ void TensorLearner::average(uint64_t step, Executors& executors) {
     move_average(static_cast<float>(1 - decay), from[i].values + first,
                  std::min(chunk, from[i].size() - first), to[i].values + first);
   });
-  averaged_->weights_changed();
+  executors.run(averaged_->parts_to_prepare(), [&](uint64_t part, unsigned) { averaged_->prepare(part); });
 }
 
 void TensorLearner::weights_changed() {

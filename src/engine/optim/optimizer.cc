@@ -43,11 +43,14 @@ void Optimizer::update(const Numbers& numbers, size_t parameter, const float* gr
   if (!adam_) {
     SgdNumbers sgd = numbers.sgd;
     if (!p.decay) sgd.l2 = 0;
+    sgd.rate *= static_cast<float>(p.rate);
     sgd_step(sgd, count, gradient, p.values + first, moment);
     return;
   }
   AdamNumbers adam = numbers.adam;
   if (!p.decay) adam.decay = adam.l2 = 0;
+  adam.rate *= static_cast<float>(p.rate);
+  adam.decay *= static_cast<float>(p.rate);
   adam_step(adam, count, gradient, p.values + first, moment,
             const_cast<float*>(second_[parameter].data()) + first);
 }

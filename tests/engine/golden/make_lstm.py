@@ -356,4 +356,5 @@ def main():
     print(f"{len(cases)} cases, {len(courses)} courses")
 
 
-main()
+if __name__ == "__main__":
+    main()

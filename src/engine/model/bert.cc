@@ -1,0 +1,183 @@
+#include "engine/model/bert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace paceline {
+namespace {
+
+constexpr size_t logits_tokens = 4096;  // at a time
+
+Activation activation_of(const std::string& name) {
+  if (name == "gelu") return Activation::gelu;
+  return name == "relu" ? Activation::relu : Activation::gelu_tanh;
+}
+
+}  // namespace
+
+BertModel::BertModel(const TrainOptions& options, const Task& task)
+    : options_(options),
+      width_(options.bert.hidden),
+      classes_(task.classes.size()),
+      shape_{options.bert.hidden, options.bert.heads, options.bert.intermediate,
+             activation_of(options.bert.activation), static_cast<float>(options.bert.norm_epsilon)},
+      loss_(options, task) {
+  declare_parameters(classes_);
+  store_.allocate();
+  fill_parameters();
+  weights_changed();
+}
+
+void BertModel::declare_parameters(size_t classes) {
+  const BertOptions& o = options_.bert;
+  const std::string in = "bert.embeddings.";
+  words_ = store_.add_rows(in + "word_embeddings.weight", o.vocabulary, width_);
+  positions_ = store_.add(in + "position_embeddings.weight", {o.positions, width_}, true);
+  types_ = store_.add(in + "token_type_embeddings.weight", {o.types, width_}, true);
+  embedding_norm_ = add_norm(store_, in + "LayerNorm", width_);
+  layers_.reserve(o.layers);
+  for (size_t layer = 0; layer < o.layers; ++layer) {
+    if (layer == o.freeze) frozen_ = o.freeze == 0 ? 0 : store_.all().size();
+    layers_.emplace_back(store_, fmt::format("bert.encoder.layer.{}.", layer), shape_);
+  }
+  if (o.freeze == o.layers) frozen_ = store_.all().size();
+  first_layer_ = o.freeze;
+  pooler_ = add_linear(store_, "bert.pooler.dense", width_, width_);
+  classifier_ = add_linear(store_, "classifier", classes, width_);
+  if (o.layer_decay == 1) return;
+  // The head learns at the full rate, each layer below it at a smaller one, the embeddings at the smallest.
+  double rate = 1;
+  for (size_t layer = o.layers; layer-- > 0;) {
+    rate *= o.layer_decay;
+    for (size_t number : layers_[layer].gradient_order()) store_.set_rate(number, rate);
+  }
+  for (size_t number = 0; number <= embedding_norm_.bias; ++number)
+    store_.set_rate(number, rate * o.layer_decay);
+}
+
+void BertModel::fill_parameters() {
+  const double deviation = options_.bert.deviation;
+  for (size_t number : {words_, positions_, types_}) store_.fill_normal(number, options_.seed, deviation);
+  std::fill_n(store_[words_].values, width_, 0.f);  // of [PAD]
+  store_.fill(embedding_norm_.weight, 1);
+  for (const auto& layer : layers_) layer.fill(store_, options_.seed, deviation);
+  for (const Linear* linear : {&pooler_, &classifier_})
+    store_.fill_normal(linear->weight(), options_.seed, deviation);
+}
+
+size_t BertModel::parts_to_prepare() const { return layers_.size() * EncoderLayer::products + 2; }
+
+void BertModel::prepare(size_t part) {
+  if (part < layers_.size() * EncoderLayer::products)
+    layers_[part / EncoderLayer::products].pack(part % EncoderLayer::products);
+  else
+    (part % 2 == 0 ? pooler_ : classifier_).pack();
+}
+
+std::unique_ptr<Workspace> BertModel::make_workspace() const { return std::make_unique<BertWorkspace>(); }
+
+uint64_t BertModel::grain_bytes(uint64_t tokens, uint64_t samples) const {
+  const uint64_t longest = std::min<uint64_t>(tokens, options_.bert.positions);
+  const uint64_t layers = options_.bert.recompute ? 1 : layers_.size();
+  uint64_t floats = layers * EncoderLayer::cache_floats(shape_, tokens, longest);
+  floats += tokens * width_ * (layers_.size() + 9) + tokens * shape_.inner + 2 * longest * longest;
+  return (floats + shape_.inner * width_ + samples * 8 * width_) * sizeof(float) + tokens * 32;
+}
+
+void BertModel::touched_rows(const Batch& batch, size_t, std::vector<uint32_t>& ids) const {
+  for (const Sample& sample : batch.samples) ids.insert(ids.end(), sample.ids.begin(), sample.ids.end());
+}
+
+BertModel::Dropouts BertModel::no_dropouts() const {
+  Dropouts none;
+  none.layers.resize(layers_.size());
+  return none;
+}
+
+BertModel::Dropouts BertModel::dropouts_of(uint64_t step, uint64_t grain) const {
+  const BertOptions& o = options_.bert;
+  const auto make = [&](double probability, DropoutKind kind, uint64_t layer) {
+    return Dropout(probability, options_.seed, step, grain, kind, layer);
+  };
+  Dropouts all = no_dropouts();
+  all.embedding = make(o.hidden_dropout, DropoutKind::embedding, 0);
+  all.pooled = make(o.classifier_dropout, DropoutKind::output, 0);
+  for (size_t layer = 0; layer < layers_.size(); ++layer)
+    all.layers[layer] = {make(o.attention_dropout, DropoutKind::probabilities, layer),
+                         make(o.hidden_dropout, DropoutKind::attention, layer),
+                         make(o.hidden_dropout, DropoutKind::feed_forward, layer)};
+  return all;
+}
+
+void BertModel::clear(BertWorkspace& w) const {
+  w.texts.begin = {0};
+  w.ids.clear();
+  w.positions.clear();
+  w.types.clear();
+  w.first_rows.clear();
+}
+
+// second: where the second part of the text begins; 0: it has none.
+void BertModel::add_text(std::span<const uint32_t> ids, size_t second, BertWorkspace& w) const {
+  ids = ids.first(std::min<size_t>(ids.size(), options_.bert.positions));
+  w.first_rows.push_back(w.texts.begin.back());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    w.ids.push_back(ids[i]);
+    w.positions.push_back(static_cast<uint32_t>(i));
+    w.types.push_back(second > 0 && i >= second && options_.bert.types > 1 ? 1 : 0);
+  }
+  w.texts.begin.push_back(static_cast<uint32_t>(w.ids.size()));
+}
+
+GrainLoss BertModel::compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
+                                   GradientSink& sink) const {
+  auto& w = static_cast<BertWorkspace&>(workspace);
+  const std::span<const Sample> samples = batch.grain(grain);
+  clear(w);
+  for (const Sample& sample : samples) add_text(sample.ids, 0, w);
+  const Dropouts dropouts = dropouts_of(batch.step, grain);
+  forward(w, dropouts, true);
+  head_forward(w, dropouts.pooled);
+  GrainLoss result;
+  result.loss = head_backward(samples, w, dropouts.pooled, sink, result.weight);
+  backward(w, dropouts, sink);
+  return result;
+}
+
+void BertModel::logits(std::span<const Text> texts, std::span<float> out) const {
+  std::unique_ptr<BertWorkspace> w;
+  {
+    std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      w = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (!w) w = std::make_unique<BertWorkspace>();
+  const Dropouts none = no_dropouts();
+  for (size_t first = 0; first < texts.size();) {
+    size_t end = first;
+    clear(*w);
+    while (end < texts.size() && (end == first || w->ids.size() + texts[end].size() <= logits_tokens))
+      add_text(texts[end++], 0, *w);
+    forward(*w, none, false);
+    head_forward(*w, none.pooled);
+    std::copy_n(w->logits.data(), (end - first) * classes_, out.data() + first * classes_);
+    first = end;
+  }
+  std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(w));
+}
+
+std::vector<size_t> BertModel::gradient_order() const {
+  std::vector<size_t> order = {classifier_.weight(), classifier_.bias(), pooler_.weight(), pooler_.bias()};
+  for (size_t layer = layers_.size(); layer-- > first_layer_;)
+    for (size_t number : layers_[layer].gradient_order()) order.push_back(number);
+  if (frozen_ == 0)
+    order.insert(order.end(), {embedding_norm_.weight, embedding_norm_.bias, positions_, types_, words_});
+  for (size_t& number : order) number -= frozen_;
+  return order;
+}
+
+}  // namespace paceline

@@ -1,0 +1,87 @@
+// BERT: embeddings, encoder layers, and a head that classifies texts. Tensors have the names and layouts of
+// Hugging Face's BertForSequenceClassification (docs/formats/model.md).
+#pragma once
+#include <mutex>
+
+#include "engine/model/encoder_layer.h"
+#include "engine/model/loss.h"
+
+namespace paceline {
+
+struct BertWorkspace final : Workspace {
+  TextRows texts;
+  std::vector<uint32_t> ids, positions, types;  // of rows
+  NormCache embedding_norm;
+  AlignedFloats embedded;  // the first layer's input
+  std::vector<AlignedFloats> outputs;
+  std::vector<EncoderCache> caches;  // of each layer, or one for all of them where layers are computed again
+  AlignedFloats again;               // output of a layer that is computed again
+  EncoderScratch scratch;
+  AlignedFloats d_output;
+  std::vector<uint32_t> first_rows;               // of texts: where the head looks
+  AlignedFloats pooled, dropped, logits, d_logits, d_pooled;
+  AlignedFloats row_gradients;
+  std::vector<uint64_t> order;  // rows by token, to add the gradients of a word
+  std::vector<uint32_t> distinct;
+};
+
+class BertModel : public TensorModel {
+ public:
+  BertModel(const TrainOptions& options, const Task& task);
+  // Without those of frozen layers, which come first.
+  std::span<const Parameter> parameters() const override { return store_.all().subspan(frozen_); }
+  std::unique_ptr<Workspace> make_workspace() const override;
+  GrainLoss compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
+                          GradientSink& sink) const override;
+  uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const override;
+  std::vector<size_t> gradient_order() const override;
+  void touched_rows(const Batch& batch, size_t parameter, std::vector<uint32_t>& ids) const override;
+  size_t parts_to_prepare() const override;
+  void prepare(size_t part) override;
+  void logits(std::span<const Text> texts, std::span<float> out) const override;
+  nlohmann::ordered_json config() const override;
+  std::vector<TensorView> tensors() const override;
+  void load(const SafetensorsReader& reader) override;
+
+ private:
+  struct Dropouts {
+    Dropout embedding, pooled;
+    std::vector<EncoderDropouts> layers;
+  };
+  Dropouts dropouts_of(uint64_t step, uint64_t grain) const;
+  Dropouts no_dropouts() const;
+  void declare_parameters(size_t classes);
+  void fill_parameters();
+  void add_text(std::span<const uint32_t> ids, size_t second, BertWorkspace& w) const;
+  void clear(BertWorkspace& w) const;
+
+  void forward(BertWorkspace& w, const Dropouts& dropouts, bool training) const;
+  void embed(BertWorkspace& w, const Dropout& dropout) const;
+  const float* layer_input(const BertWorkspace& w, size_t layer) const;
+  void head_forward(BertWorkspace& w, const Dropout& dropout) const;
+  double head_backward(std::span<const Sample> samples, BertWorkspace& w, const Dropout& dropout,
+                       GradientSink& sink, double& weight) const;
+  void backward(BertWorkspace& w, const Dropouts& dropouts, GradientSink& sink) const;
+  void embedding_gradients(BertWorkspace& w, const Dropout& dropout, GradientSink& sink) const;
+
+  TrainOptions options_;
+  size_t width_, classes_;
+  EncoderLayer::Shape shape_;
+  ClassifierLoss loss_;
+  ParameterStore store_;
+  size_t words_, positions_, types_;
+  Norm embedding_norm_;
+  std::vector<EncoderLayer> layers_;
+  Linear pooler_, classifier_;
+  size_t frozen_ = 0;  // parameters
+  size_t first_layer_ = 0;  // that learns; 0 with frozen_ == 0: the embeddings learn too
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<BertWorkspace>> idle_;  // for logits()
+};
+
+// From Hugging Face's config.json.
+BertOptions bert_options_from_json(const nlohmann::json& config);
+// Throws InputError when the file cannot hold such a model: before memory is taken for it.
+void check_bert_file(const BertOptions& options, const Task& task, const fs::path& file);
+
+}  // namespace paceline

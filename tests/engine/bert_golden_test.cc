@@ -1,0 +1,99 @@
+// Model bert against transformers and PyTorch: golden/bert.safetensors and bert.json are written by
+// golden/make_bert.py.
+#include <gtest/gtest.h>
+
+#include "golden_cases.h"
+
+namespace paceline {
+namespace {
+
+const Golden& golden() {
+  static const Golden bert("bert");
+  return bert;
+}
+
+TrainOptions options_of(const Json& test, bool recompute) {
+  TrainOptions options = default_train_options("bert");
+  options.seed = test["seed"];
+  options.loss = test["loss"];
+  options.focal_gamma = test["focal_gamma"];
+  BertOptions& bert = options.bert;
+  bert.hidden = test["hidden"];
+  bert.layers = test["layers"];
+  bert.heads = test["heads"];
+  bert.intermediate = test["intermediate"];
+  bert.positions = test["positions"];
+  bert.types = test["types"];
+  bert.vocabulary = test["vocabulary"];
+  bert.activation = test["activation"];
+  bert.norm_epsilon = test["norm_epsilon"];
+  bert.hidden_dropout = test["hidden_dropout"];
+  bert.attention_dropout = test["attention_dropout"];
+  bert.classifier_dropout = test["classifier_dropout"];
+  bert.freeze = test["freeze"];
+  bert.recompute = recompute;
+  return options;
+}
+
+// Calls check(case, prefix of its tensors, model with its parameters) for every case.
+template <typename Check>
+void for_each_case(bool recompute, Check check) {
+  const Json& cases = golden().json()["cases"];
+  ASSERT_GE(cases.size(), 24u);
+  for (size_t n = 0; n < cases.size(); ++n) {
+    SCOPED_TRACE(cases[n]["name"].get<std::string>());
+    const auto model = make_tensor_model(options_of(cases[n], recompute), task_of(cases[n]));
+    const std::string prefix = std::to_string(n) + "/";
+    golden().load_parameters(*model, prefix);
+    check(cases[n], prefix, *model);
+  }
+}
+
+TEST(BertGolden, LogitsEqualTransformersForEveryOption) {
+  for_each_case(false, [](const Json& test, const std::string& prefix, const TensorModel& model) {
+    const OwnedBatch data(test, test["grain_begin"], test["step"]);
+    std::vector<Text> texts;
+    for (const Sample& sample : data.batch.grain(test["grain"])) texts.push_back(sample.ids);
+    const uint64_t classes = test["classes"];
+    std::vector<float> logits(texts.size() * classes);
+    model.logits(texts, logits);
+    expect_close(golden().read(prefix + "logits", {texts.size(), classes}), logits, "logits");
+  });
+}
+
+class BertGradients : public testing::TestWithParam<bool> {};  // whether layers are computed again
+
+TEST_P(BertGradients, LossAndEveryGradientEqualTransformersForEveryOption) {
+  for_each_case(GetParam(), [](const Json& test, const std::string& prefix, const TensorModel& model) {
+    const OwnedBatch data(test, test["grain_begin"], test["step"]);
+    const auto workspace = model.make_workspace();
+    const auto parameters = model.parameters();
+    for (int attempt = 0; attempt < 2; ++attempt) {  // the second one finds a used workspace
+      Gradients gradients(parameters);
+      const GrainLoss found = model.compute_grain(data.batch, test["grain"], *workspace, gradients);
+      const double loss = test["expected_loss"], weight = test["expected_weight"];
+      EXPECT_LE(std::fabs(found.loss - loss), 1e-5 * loss) << found.loss << ", expected " << loss;
+      EXPECT_NEAR(found.weight, weight, 1e-6 * weight);
+      for (size_t p = 0; p < parameters.size(); ++p) {
+        const std::string name = parameters[p].name + ".gradient";
+        EXPECT_EQ(gradients.times_taken(p), 1) << name;
+        expect_close(golden().read(prefix + name, parameters[p].shape), gradients.of(p), name);
+      }
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, BertGradients, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Recomputed" : "Kept"; });
+
+TEST(BertGolden, TheOrderOfGradientsIsTheOneThatIsPromised) {
+  for_each_case(false, [](const Json&, const std::string&, const TensorModel& model) {
+    std::vector<size_t> order = model.gradient_order();
+    std::sort(order.begin(), order.end());
+    ASSERT_EQ(order.size(), model.parameters().size());
+    for (size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], i);
+  });
+}
+
+}  // namespace
+}  // namespace paceline

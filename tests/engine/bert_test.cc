@@ -1,0 +1,118 @@
+#include "engine/model/bert.h"
+
+#include <gtest/gtest.h>
+
+#include "../scratch.h"
+#include "base/error.h"
+#include "small_training.h"
+
+namespace paceline {
+namespace {
+
+TrainOptions small_options() {
+  TrainOptions options = default_train_options("bert");
+  options.learning_rate = 0.003;
+  options.bert.hidden = 24;
+  options.bert.heads = 3;
+  options.bert.layers = 3;
+  options.bert.intermediate = 40;
+  options.bert.positions = 64;
+  options.bert.vocabulary = 200;
+  return options;
+}
+
+std::vector<float> trained(const TrainOptions& options, unsigned executors, uint64_t steps = 6) {
+  Executors crew(executors);
+  const auto learner = make_learner(options, task_of(3));
+  train_steps(*learner, 0, steps, crew);
+  return values_of(learner->state());
+}
+
+TEST(Bert, SameBitsForAnyExecutors) {
+  for (uint64_t freeze : {0, 1, 3})
+    for (double layer_decay : {1.0, 0.8}) {
+      TrainOptions options = small_options();
+      options.ema = 0.9;
+      options.bert.freeze = freeze;
+      options.bert.layer_decay = layer_decay;
+      const auto one = trained(options, 1);
+      for (unsigned executors : {2u, 3u, 5u})
+        EXPECT_TRUE(trained(options, executors) == one) << freeze << " " << layer_decay << " " << executors;
+    }
+}
+
+TEST(Bert, ComputingLayersAgainChangesNoBit) {
+  TrainOptions options = small_options();
+  const auto kept = trained(options, 2);
+  options.bert.recompute = true;
+  EXPECT_TRUE(trained(options, 2) == kept);
+}
+
+TEST(Bert, FrozenLayersAndEmbeddingsStayAsTheyWere) {
+  TrainOptions options = small_options();
+  options.bert.freeze = 2;
+  Executors crew(2);
+  const auto learner = make_learner(options, task_of(3));
+  const auto before = values_of(learner->model().tensors());
+  train_steps(*learner, 0, 4, crew);
+  const auto views = learner->model().tensors();
+  const auto after = values_of(views);
+  size_t at = 0;
+  for (const auto& view : views) {
+    const size_t size = view.rows * view.row_floats;
+    const bool same = std::equal(after.begin() + at, after.begin() + at + size, before.begin() + at);
+    const bool frozen = view.name.find("embeddings") != std::string::npos ||
+                        view.name.find("layer.0.") != std::string::npos ||
+                        view.name.find("layer.1.") != std::string::npos;
+    // The gradient of a key's bias is 0: a softmax does not see what all its inputs share.
+    if (view.name.find("key.bias") == std::string::npos) EXPECT_EQ(same, frozen) << view.name;
+    at += size;
+  }
+}
+
+using BertFiles = Scratch;
+
+TEST_F(BertFiles, ALearnerGoesOnFromItsStateInTheSameBits) {
+  TrainOptions options = small_options();
+  options.ema = 0.95;
+  Executors crew(2);
+  const auto whole = make_learner(options, task_of(3)), first = make_learner(options, task_of(3)),
+             second = make_learner(options, task_of(3));
+  train_steps(*whole, 0, 9, crew);
+  train_steps(*first, 0, 4, crew);
+  const fs::path file = folder / "state.safetensors";
+  write_safetensors(file, first->state(), {});
+  second->load_state(SafetensorsReader(file), nlohmann::json::parse(first->state_numbers().dump()));
+  train_steps(*second, 4, 9, crew);
+  EXPECT_TRUE(values_of(whole->state()) == values_of(second->state()));
+}
+
+TEST(Bert, ATextsLogitsDoNotDependOnTheTextsBesideIt) {
+  const BertModel model(small_options(), task_of(3));
+  const Data data(1, 40, 64);
+  std::vector<Text> texts(data.ids.begin(), data.ids.end());
+  std::vector<float> together(40 * 3), alone(3);
+  model.logits(texts, together);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    model.logits(std::span(&texts[i], 1), alone);
+    for (size_t c = 0; c < 3; ++c) ASSERT_EQ(alone[c], together[i * 3 + c]) << i;
+  }
+}
+
+TEST(Bert, LearnsWhichWordComesFirst) {
+  TrainOptions options = small_options();
+  options.bert.layers = 1;
+  options.bert.hidden_dropout = options.bert.attention_dropout = options.bert.classifier_dropout = 0;
+  const auto learner = make_learner(options, task_of(3));
+  Executors crew(2);
+  double first = 0, last = 0;
+  for (uint64_t step = 0; step < 150; ++step) {
+    const double loss = train_step(*learner, step, crew);
+    (step == 0 ? first : last) = loss;
+  }
+  EXPECT_GT(first, 0.9);
+  EXPECT_LT(last, 0.1);
+}
+
+}  // namespace
+}  // namespace paceline
