@@ -39,7 +39,7 @@ TrainOptions options_of(const Json& test, bool recompute) {
 template <typename Check>
 void for_each_case(bool recompute, Check check) {
   const Json& cases = golden().json()["cases"];
-  ASSERT_GE(cases.size(), 24u);
+  ASSERT_GE(cases.size(), 28u);
   for (size_t n = 0; n < cases.size(); ++n) {
     SCOPED_TRACE(cases[n]["name"].get<std::string>());
     const auto model = make_tensor_model(options_of(cases[n], recompute), task_of(cases[n]));
@@ -53,13 +53,16 @@ TEST(BertGolden, LogitsEqualTransformersForEveryOption) {
   for_each_case(false, [](const Json& test, const std::string& prefix, const TensorModel& model) {
     const OwnedBatch data(test, test["grain_begin"], test["step"]);
     std::vector<Text> texts;
-    for (const Sample& sample : data.batch.grain(test["grain"])) texts.push_back(sample.ids);
+    for (const Sample& sample : data.batch.grain(test["grain"]))
+      texts.push_back({sample.ids, sample.second_begin});
     const uint64_t classes = test["classes"];
     std::vector<float> logits(texts.size() * classes);
     model.logits(texts, logits);
     expect_close(golden().read(prefix + "logits", {texts.size(), classes}), logits, "logits");
   });
 }
+
+constexpr float tolerance = 2e-5f;  // PyTorch's own float32 is off by up to 1.1e-5 on these cases
 
 class BertGradients : public testing::TestWithParam<bool> {};  // whether layers are computed again
 
@@ -77,14 +80,18 @@ TEST_P(BertGradients, LossAndEveryGradientEqualTransformersForEveryOption) {
       for (size_t p = 0; p < parameters.size(); ++p) {
         const std::string name = parameters[p].name + ".gradient";
         EXPECT_EQ(gradients.times_taken(p), 1) << name;
-        expect_close(golden().read(prefix + name, parameters[p].shape), gradients.of(p), name);
+        // The gradient of a key's bias is 0 but for rounding: a softmax does not see what all its inputs
+        // share. The weight of the same layer stands before it.
+        const float scale = name.ends_with("key.bias.gradient") ? largest_of(gradients.of(p - 1)) : 0;
+        expect_close(golden().read(prefix + name, parameters[p].shape), gradients.of(p), name, tolerance,
+                     scale);
       }
     }
   });
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, BertGradients, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Recomputed" : "Kept"; });
+                         [](const auto& test) { return test.param ? "Recomputed" : "Kept"; });
 
 TEST(BertGolden, TheOrderOfGradientsIsTheOneThatIsPromised) {
   for_each_case(false, [](const Json&, const std::string&, const TensorModel& model) {

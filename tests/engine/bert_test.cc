@@ -65,7 +65,9 @@ TEST(Bert, FrozenLayersAndEmbeddingsStayAsTheyWere) {
                         view.name.find("layer.0.") != std::string::npos ||
                         view.name.find("layer.1.") != std::string::npos;
     // The gradient of a key's bias is 0: a softmax does not see what all its inputs share.
-    if (view.name.find("key.bias") == std::string::npos) EXPECT_EQ(same, frozen) << view.name;
+    if (view.name.find("key.bias") == std::string::npos) {
+      EXPECT_EQ(same, frozen) << view.name;
+    }
     at += size;
   }
 }

@@ -70,7 +70,8 @@ double loss_of(const Model& model, const Data& data, const Task& task) {
   std::vector<float> logits(task.classes.size());
   for (size_t i = 0; i < data.ids.size(); ++i) {
     const Sample& sample = data.batch.samples[i];
-    model.logits(std::span(&sample.ids, 1), logits);
+    const Text text(sample.ids);
+    model.logits(std::span(&text, 1), logits);
     if (task.labels == LabelKind::multiple) {
       for (size_t c = 0; c < logits.size(); ++c) {
         const double p = 1 / (1 + std::exp(-static_cast<double>(logits[c])));

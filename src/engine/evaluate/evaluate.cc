@@ -69,7 +69,10 @@ Scores evaluate_split(const Model& model, const Task& task, const fs::path& fold
     run_grains(executors, crew, work, {values.data(), rows.size() * classes}, [&](uint64_t grain, unsigned) {
       const size_t begin = grain * grain_rows, end = std::min<size_t>(rows.size(), begin + grain_rows);
       std::vector<Text> texts;
-      for (size_t i = begin; i < end; ++i) texts.push_back(sample_of(rows, classes, order[i]).ids);
+      for (size_t i = begin; i < end; ++i) {
+        const Sample sample = sample_of(rows, classes, order[i]);
+        texts.emplace_back(sample.ids, sample.second_begin);
+      }
       std::vector<float> logits(texts.size() * classes);
       model.logits(texts, logits);
       for (size_t i = begin; i < end; ++i) {

@@ -114,8 +114,8 @@ HWY_ATTR void ActivationBackward(Activation kind, size_t count, const float* inp
 }
 
 HWY_ATTR void TanhForward(size_t count, const float* input, float* out) {
-  ForVectors(count, [&](auto d, size_t i)
-                        HWY_ATTR { hn::StoreU(TanhOf(d, hn::LoadU(d, input + i)), d, out + i); });
+  ForVectors(count,
+             [&](auto d, size_t i) HWY_ATTR { hn::StoreU(TanhOf(d, hn::LoadU(d, input + i)), d, out + i); });
 }
 
 HWY_ATTR void TanhBackward(size_t count, const float* out, const float* d_out, float* d_input) {
@@ -125,7 +125,7 @@ HWY_ATTR void TanhBackward(size_t count, const float* out, const float* d_out, f
   });
 }
 
-HWY_ATTR SoftmaxFacts SoftmaxForward(float scale, size_t count, const float* input, float* out) {
+HWY_ATTR void SoftmaxForward(float scale, size_t count, const float* input, float* out) {
   const hn::ScalableTag<float> whole;
   auto most = hn::Set(whole, -3e38f);
   float rest = -3e38f;
@@ -147,7 +147,6 @@ HWY_ATTR SoftmaxFacts SoftmaxForward(float scale, size_t count, const float* inp
   ForVectors(count, [&](auto d, size_t i) HWY_ATTR {
     hn::StoreU(hn::Mul(hn::LoadU(d, out + i), hn::Set(d, share)), d, out + i);
   });
-  return {largest, sum};
 }
 
 HWY_ATTR void SoftmaxBackward(float scale, size_t count, const float* probabilities, const float* d_out,
@@ -181,8 +180,8 @@ float norm_forward(const NormWeights& weights, size_t width, const float* input,
                    float* normalized, float* out) {
   return HWY_DYNAMIC_DISPATCH(NormForward)(weights, width, input, residual, normalized, out);
 }
-void norm_backward(const float* weight, size_t width, const float* normalized, float scale, const float* d_out,
-                   float* d_input, float* d_weight, float* d_bias) {
+void norm_backward(const float* weight, size_t width, const float* normalized, float scale,
+                   const float* d_out, float* d_input, float* d_weight, float* d_bias) {
   HWY_DYNAMIC_DISPATCH(NormBackward)
   (weight, width, normalized, scale, d_out, d_input, d_weight, d_bias);
 }
@@ -199,8 +198,8 @@ void tanh_forward(size_t count, const float* input, float* out) {
 void tanh_backward(size_t count, const float* out, const float* d_out, float* d_input) {
   HWY_DYNAMIC_DISPATCH(TanhBackward)(count, out, d_out, d_input);
 }
-SoftmaxFacts softmax_forward(float scale, size_t count, const float* input, float* out) {
-  return HWY_DYNAMIC_DISPATCH(SoftmaxForward)(scale, count, input, out);
+void softmax_forward(float scale, size_t count, const float* input, float* out) {
+  HWY_DYNAMIC_DISPATCH(SoftmaxForward)(scale, count, input, out);
 }
 void softmax_backward(float scale, size_t count, const float* probabilities, const float* d_out,
                       float* d_input) {

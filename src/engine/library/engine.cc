@@ -35,7 +35,7 @@ class ModelPredictor final : public Predictor {
     out.ids = tokenized_.ids;
     out.tokens = tokenized_.tokens;
     out.logits.resize(classes().size());
-    const Text ids = out.ids;
+    const Text ids(out.ids);
     loaded_.model->logits(std::span(&ids, 1), out.logits);
     out.probabilities = out.logits;
     to_probabilities(out.probabilities, multi_label());

@@ -7,9 +7,7 @@
 namespace paceline {
 namespace {
 
-float score_scale(const AttentionText& text) {
-  return 1 / std::sqrt(static_cast<float>(text.head_width()));
-}
+float score_scale(const AttentionText& text) { return 1 / std::sqrt(static_cast<float>(text.head_width())); }
 
 // The probabilities that values are weighted with: after dropout, in `to`, or as they are.
 const float* weights_of(const AttentionText& text, size_t head, float* to) {
@@ -53,8 +51,7 @@ void attention_backward(const AttentionText& text, const float* d_context, float
     multiply(n, {d_out, all}, scratch.right, {d_scores, n}, Start::zero);
     if (text.dropout->active())
       text.dropout->apply(text.first_draw + head * n * n, d_scores, n * n, d_scores);
-    for (size_t i = 0; i < n; ++i)
-      softmax_backward(scale, n, p + i * n, d_scores + i * n, d_scores + i * n);
+    for (size_t i = 0; i < n; ++i) softmax_backward(scale, n, p + i * n, d_scores + i * n, d_scores + i * n);
     scratch.right.pack(q + all, n, width, stride);
     multiply(n, {d_scores, n}, scratch.right, {d_q, stride}, Start::zero);
     const RightSide to_keys = {{q, stride}, width, d_q + all, stride};

@@ -9,9 +9,9 @@ namespace paceline {
 struct AttentionText {
   size_t tokens, heads, width;  // width: of all heads together
   const float* qkv;
-  float* probabilities;     // heads x tokens x tokens: written by forward, read by backward
-  const Dropout* dropout;   // of probabilities
-  uint64_t first_draw;      // number of the first probability among the dropout's elements
+  float* probabilities;    // heads x tokens x tokens: written by forward, read by backward
+  const Dropout* dropout;  // of probabilities
+  uint64_t first_draw;     // number of the first probability among the dropout's elements
   size_t head_width() const { return width / heads; }
   size_t draws() const { return heads * tokens * tokens; }
 };

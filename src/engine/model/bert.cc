@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/error.h"
+
 namespace paceline {
 namespace {
 
@@ -118,14 +120,15 @@ void BertModel::clear(BertWorkspace& w) const {
   w.first_rows.clear();
 }
 
-// second: where the second part of the text begins; 0: it has none.
-void BertModel::add_text(std::span<const uint32_t> ids, size_t second, BertWorkspace& w) const {
-  ids = ids.first(std::min<size_t>(ids.size(), options_.bert.positions));
+void BertModel::add_text(const Text& text, BertWorkspace& w) const {
+  PACELINE_ASSERT(!text.empty());
+  const uint32_t second = options_.bert.types > 1 ? text.second_begin : 0;
+  const auto tokens = static_cast<uint32_t>(std::min<size_t>(text.size(), options_.bert.positions));
   w.first_rows.push_back(w.texts.begin.back());
-  for (size_t i = 0; i < ids.size(); ++i) {
-    w.ids.push_back(ids[i]);
-    w.positions.push_back(static_cast<uint32_t>(i));
-    w.types.push_back(second > 0 && i >= second && options_.bert.types > 1 ? 1 : 0);
+  for (uint32_t i = 0; i < tokens; ++i) {
+    w.ids.push_back(text[i]);
+    w.positions.push_back(i);
+    w.types.push_back(second > 0 && i >= second ? 1 : 0);
   }
   w.texts.begin.push_back(static_cast<uint32_t>(w.ids.size()));
 }
@@ -135,7 +138,7 @@ GrainLoss BertModel::compute_grain(const Batch& batch, uint64_t grain, Workspace
   auto& w = static_cast<BertWorkspace&>(workspace);
   const std::span<const Sample> samples = batch.grain(grain);
   clear(w);
-  for (const Sample& sample : samples) add_text(sample.ids, 0, w);
+  for (const Sample& sample : samples) add_text({sample.ids, sample.second_begin}, w);
   const Dropouts dropouts = dropouts_of(batch.step, grain);
   forward(w, dropouts, true);
   head_forward(w, dropouts.pooled);
@@ -160,7 +163,7 @@ void BertModel::logits(std::span<const Text> texts, std::span<float> out) const 
     size_t end = first;
     clear(*w);
     while (end < texts.size() && (end == first || w->ids.size() + texts[end].size() <= logits_tokens))
-      add_text(texts[end++], 0, *w);
+      add_text(texts[end++], *w);
     forward(*w, none, false);
     head_forward(*w, none.pooled);
     std::copy_n(w->logits.data(), (end - first) * classes_, out.data() + first * classes_);

@@ -18,7 +18,7 @@ struct BertWorkspace final : Workspace {
   AlignedFloats again;               // output of a layer that is computed again
   EncoderScratch scratch;
   AlignedFloats d_output;
-  std::vector<uint32_t> first_rows;               // of texts: where the head looks
+  std::vector<uint32_t> first_rows;  // of texts: where the head looks
   AlignedFloats pooled, dropped, logits, d_logits, d_pooled;
   AlignedFloats row_gradients;
   std::vector<uint64_t> order;  // rows by token, to add the gradients of a word
@@ -30,6 +30,7 @@ class BertModel : public TensorModel {
   BertModel(const TrainOptions& options, const Task& task);
   // Without those of frozen layers, which come first.
   std::span<const Parameter> parameters() const override { return store_.all().subspan(frozen_); }
+  std::span<const Parameter> all_parameters() const { return store_.all(); }
   std::unique_ptr<Workspace> make_workspace() const override;
   GrainLoss compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
                           GradientSink& sink) const override;
@@ -52,7 +53,7 @@ class BertModel : public TensorModel {
   Dropouts no_dropouts() const;
   void declare_parameters(size_t classes);
   void fill_parameters();
-  void add_text(std::span<const uint32_t> ids, size_t second, BertWorkspace& w) const;
+  void add_text(const Text& text, BertWorkspace& w) const;
   void clear(BertWorkspace& w) const;
 
   void forward(BertWorkspace& w, const Dropouts& dropouts, bool training) const;
@@ -73,7 +74,7 @@ class BertModel : public TensorModel {
   Norm embedding_norm_;
   std::vector<EncoderLayer> layers_;
   Linear pooler_, classifier_;
-  size_t frozen_ = 0;  // parameters
+  size_t frozen_ = 0;       // parameters
   size_t first_layer_ = 0;  // that learns; 0 with frozen_ == 0: the embeddings learn too
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<BertWorkspace>> idle_;  // for logits()

@@ -24,8 +24,8 @@ double BertModel::head_backward(std::span<const Sample> samples, BertWorkspace& 
   classifier_.backward(texts, d_logits, {d_pooled, width_}, Start::zero);
   drop(dropout, texts * width_, d_pooled, d_pooled);
   tanh_backward(texts * width_, w.pooled.data(), d_pooled, d_pooled);
-  pooler_.gradients(texts, {w.outputs.back().data(), width_, w.first_rows.data()}, {d_pooled, width_}, gradient,
-                    bias, w.scratch.products);
+  pooler_.gradients(texts, {w.outputs.back().data(), width_, w.first_rows.data()}, {d_pooled, width_},
+                    gradient, bias, w.scratch.products);
   sink.dense(pooler_.weight() - frozen_, gradient);
   sink.dense(pooler_.bias() - frozen_, bias);
   float* d_output = w.d_output.reserve(rows * width_);

@@ -5,7 +5,8 @@
 namespace paceline {
 namespace {
 
-double number(const nlohmann::json& config, const char* key, double otherwise, double lowest, double highest) {
+double number(const nlohmann::json& config, const char* key, double otherwise, double lowest,
+              double highest) {
   if (!config.contains(key) || config.at(key).is_null()) return otherwise;
   const auto& value = config.at(key);
   if (!value.is_number() || !(value.get<double>() >= lowest && value.get<double>() <= highest))
@@ -15,8 +16,8 @@ double number(const nlohmann::json& config, const char* key, double otherwise, d
 }
 
 uint64_t weights_of(const BertOptions& o, uint64_t classes) {
-  const uint64_t layer = 4 * o.hidden * (o.hidden + 1) + 2 * o.hidden * o.intermediate + o.intermediate +
-                         5 * o.hidden;
+  const uint64_t layer =
+      4 * o.hidden * (o.hidden + 1) + 2 * o.hidden * o.intermediate + o.intermediate + 5 * o.hidden;
   return (o.vocabulary + o.positions + o.types + 2) * o.hidden + o.layers * layer +
          o.hidden * (o.hidden + 1) + classes * (o.hidden + 1);
 }
@@ -57,8 +58,8 @@ BertOptions bert_options_from_json(const nlohmann::json& config) {
   o.positions = config_count(config, "max_position_embeddings", 2, 1 << 20);
   o.types = config.contains("type_vocab_size") ? config_count(config, "type_vocab_size", 1, 16) : 2;
   if (o.hidden % o.heads != 0)
-    throw std::runtime_error(fmt::format("'hidden_size' {} is not a multiple of 'num_attention_heads' {}",
-                                         o.hidden, o.heads));
+    throw std::runtime_error(
+        fmt::format("'hidden_size' {} is not a multiple of 'num_attention_heads' {}", o.hidden, o.heads));
   o.activation = config_choice(config, "hidden_act", {"gelu", "gelu_new", "gelu_pytorch_tanh", "relu"});
   if (config.value("position_embedding_type", "absolute") != "absolute")
     throw std::runtime_error("only 'position_embedding_type' absolute is known");
@@ -87,8 +88,7 @@ std::vector<TensorView> BertModel::tensors() const {
 }
 
 void BertModel::load(const SafetensorsReader& reader) {
-  for (const auto& p : store_.all())
-    reader.read(p.name, p.shape, p.values, p.shape.back(), p.shape.back());
+  for (const auto& p : store_.all()) reader.read(p.name, p.shape, p.values, p.shape.back(), p.shape.back());
   weights_changed();
 }
 

@@ -14,7 +14,8 @@ void BertModel::embed(BertWorkspace& w, const Dropout& dropout) const {
     add_floats(store_[types_].values + w.types[i] * width_, width_, row);
     add_floats(store_[positions_].values + w.positions[i] * width_, width_, row);
   }
-  drop_add_norm(store_, embedding_norm_, shape_.epsilon, rows, width_, {}, sums, nullptr, w.embedding_norm, out);
+  drop_add_norm(store_, embedding_norm_, shape_.epsilon, rows, width_, {}, sums, nullptr, w.embedding_norm,
+                out);
   drop(dropout, rows * width_, out, out);
 }
 
@@ -30,8 +31,8 @@ void BertModel::forward(BertWorkspace& w, const Dropouts& dropouts, bool trainin
   embed(w, dropouts.embedding);
   for (size_t layer = 0; layer < layers_.size(); ++layer)
     layers_[layer].forward(w.texts, layer_input(w, layer), dropouts.layers[layer],
-                           w.caches[one_cache ? 0 : layer],
-                           w.outputs[layer].reserve(w.texts.rows() * width_), w.scratch);
+                           w.caches[one_cache ? 0 : layer], w.outputs[layer].reserve(w.texts.rows() * width_),
+                           w.scratch);
 }
 
 // The first token of each text, through a dense layer and tanh, to the logits.

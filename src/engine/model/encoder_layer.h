@@ -45,11 +45,12 @@ class EncoderLayer {
   void pack(size_t product) { linear(product).pack(); }
 
   // input, output: rows x width.
-  void forward(const TextRows& texts, const float* input, const EncoderDropouts& dropouts, EncoderCache& cache,
-               float* output, EncoderScratch& scratch) const;
+  void forward(const TextRows& texts, const float* input, const EncoderDropouts& dropouts,
+               EncoderCache& cache, float* output, EncoderScratch& scratch) const;
   // d_output becomes the gradient of the input. first: number of the sink's first parameter.
-  void backward(const TextRows& texts, const float* input, const EncoderDropouts& dropouts, EncoderCache& cache,
-                float* d_output, EncoderScratch& scratch, size_t first, GradientSink& sink) const;
+  void backward(const TextRows& texts, const float* input, const EncoderDropouts& dropouts,
+                EncoderCache& cache, float* d_output, EncoderScratch& scratch, size_t first,
+                GradientSink& sink) const;
   // The parameters in the order in which backward gives them.
   std::vector<size_t> gradient_order() const;
   static uint64_t cache_floats(const Shape& shape, uint64_t rows, uint64_t longest);

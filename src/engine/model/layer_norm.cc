@@ -17,7 +17,8 @@ void drop(const Dropout& dropout, size_t count, const float* values, float* to) 
 }
 
 void drop_add_norm(const ParameterStore& store, const Norm& norm, float epsilon, size_t rows, size_t width,
-                   const Dropout& dropout, float* dense, const float* residual, NormCache& cache, float* out) {
+                   const Dropout& dropout, float* dense, const float* residual, NormCache& cache,
+                   float* out) {
   float* normalized = cache.normalized.reserve(rows * width);
   cache.scales.resize(rows);
   const NormWeights weights = {store[norm.weight].values, store[norm.bias].values, epsilon};

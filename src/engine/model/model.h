@@ -6,6 +6,7 @@
 #include "data/batch/batches.h"
 #include "engine/api/options.h"
 #include "engine/model/safetensors.h"
+#include "engine/model/text.h"
 
 namespace paceline {
 
@@ -17,8 +18,6 @@ struct Task {
   std::vector<float> class_weights;  // empty: all one
   uint64_t max_length = 0;           // tokens of a text that are used; 0: all
 };
-
-using Text = std::span<const uint32_t>;
 
 // What evaluate and predict need.
 class Model {

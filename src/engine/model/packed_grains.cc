@@ -8,11 +8,11 @@
 
 namespace paceline {
 
-void PackedGrains::pack(std::span<const std::span<const uint32_t>> texts, uint64_t max_length) {
+void PackedGrains::pack(std::span<const Text> texts, uint64_t max_length) {
   pack(texts, std::array<uint64_t, 2>{0, texts.size()}, max_length);
 }
 
-void PackedGrains::pack(std::span<const std::span<const uint32_t>> texts,
+void PackedGrains::pack(std::span<const Text> texts,
                         std::span<const uint64_t> grain_begin, uint64_t max_length) {
   std::vector<uint32_t> length_of;
   for (const auto& text : texts) {

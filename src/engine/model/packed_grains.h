@@ -2,9 +2,9 @@
 // sequences, then at position 1 of those that are longer, and so on. Sequences are ordered by length, the
 // longest first, so that the ones that have ended are always the last.
 #pragma once
-#include <cstdint>
-#include <span>
 #include <vector>
+
+#include "engine/model/text.h"
 
 namespace paceline {
 
@@ -13,10 +13,10 @@ namespace paceline {
 struct PackedGrains {
   // grain_begin: the first text of each grain and the end, counted from any number, as in Batch. Texts are
   // cut to max_length tokens (0: not at all); one without tokens counts as one unknown word.
-  void pack(std::span<const std::span<const uint32_t>> texts, std::span<const uint64_t> grain_begin,
+  void pack(std::span<const Text> texts, std::span<const uint64_t> grain_begin,
             uint64_t max_length);
   // All texts as one grain.
-  void pack(std::span<const std::span<const uint32_t>> texts, uint64_t max_length);
+  void pack(std::span<const Text> texts, uint64_t max_length);
 
   size_t grain_count() const { return rows_of.size(); }
   size_t sequences() const { return samples.size(); }

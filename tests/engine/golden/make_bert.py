@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes bert.safetensors and bert.json: what transformers and PyTorch say about model bert, for bert_golden_test.cc.
 
-Made with torch 2.15.0, transformers 5.x, numpy 2 and safetensors. Run it in this folder:  python3 make_bert.py
+Made with torch 2.15.0, transformers 4.57.1, numpy 2 and safetensors. Run it in this folder:  python3 make_bert.py
 Logits, losses and gradients are computed in float64 from float32 parameters by autograd, from the equations below, which
 know our streams of dropout; without dropout they are compared with transformers' BertForSequenceClassification.
 """
@@ -17,10 +17,10 @@ torch.set_num_threads(1)
 EMBEDDING, OUTPUT, PROBABILITIES, ATTENTION, FEED_FORWARD = 2, 5, 6, 7, 8  # kinds of dropout streams
 
 DEFAULTS = {
-    "hidden": 24, "layers": 2, "heads": 3, "intermediate": 40, "positions": 40, "types": 2, "activation": "gelu",
+    "hidden": 18, "layers": 2, "heads": 3, "intermediate": 27, "positions": 14, "types": 2, "activation": "gelu",
     "norm_epsilon": 1e-12, "hidden_dropout": 0.0, "attention_dropout": 0.0, "classifier_dropout": 0.0, "freeze": 0,
     "loss": "cross-entropy", "focal_gamma": 2.0, "labels": "single", "classes": 3, "class_weights": [],
-    "vocabulary": 50, "seed": 1, "step": 0, "grain": 0,
+    "vocabulary": 30, "seed": 1, "step": 0, "grain": 0,
 }
 DROPOUTS = [name for name in DEFAULTS if name.endswith("_dropout")]
 ACTIVATIONS = {
@@ -51,13 +51,15 @@ def draw_parameters(case, rng):
     return values
 
 
-def make_case(name, rng, lengths=(5, 9, 1, 12, 7), others=(), words=None, **options):
-    """others: lengths of the samples in each grain before; words: how many distinct ones occur."""
+def make_case(name, rng, lengths=(5, 9, 1, 12, 7), others=(), words=None, seconds=None, **options):
+    """others: lengths of the samples in each grain before; words: how many distinct ones occur; seconds: where the second
+    text of each pair begins, 0: there is none."""
     case = {"name": name, **DEFAULTS, **options}
     grains = [*others, lengths]
     case["grain"] = len(others)
     case["grain_begin"] = [0, *np.cumsum([len(grain) for grain in grains]).tolist()]
     case["ids"] = [rng.integers(1, words or case["vocabulary"], n).tolist() for grain in grains for n in grain]
+    case["second_begins"] = list(seconds or [0] * len(case["ids"]))
     if case["labels"] == "single":
         case["truth"] = rng.integers(0, case["classes"], len(case["ids"])).tolist()
     else:
@@ -70,13 +72,19 @@ def cases():
     yield "plain", {}
     yield "one layer, one head", {"layers": 1, "heads": 1}
     yield "odd widths", {"hidden": 21, "heads": 3, "intermediate": 17}
-    yield "wide", {"hidden": 64, "heads": 2, "intermediate": 80, "layers": 3}
+    yield "wide", {"hidden": 40, "heads": 2, "intermediate": 70, "layers": 3}
     for activation in ("gelu_new", "gelu_pytorch_tanh", "relu"):
         yield activation, {"activation": activation}
     yield "epsilon", {"norm_epsilon": 1e-2}
     yield "one word", {"lengths": (1,)}
-    yield "one text", {"lengths": (33,)}
-    yield "all positions", {"lengths": (40, 2)}
+    yield "one text", {"lengths": (13,)}
+    yield "all positions", {"lengths": (14, 2)}
+    yield "every length to 40", {"lengths": range(40, 0, -1), "positions": 40}
+    small = {"hidden": 8, "heads": 2, "intermediate": 12, "layers": 2}
+    yield "lengths to 512", {"lengths": (512, 511, 257, 256, 255, 129, 128, 127, 65, 64, 63), "positions": 512, **small}
+    yield "pairs", {"seconds": (3, 0, 0, 11, 1)}
+    yield "pairs of one type", {"seconds": (3, 0, 0, 11, 1), "types": 1}
+    yield "four types", {"seconds": (3, 0, 0, 11, 1), "types": 4}
     yield "equal lengths", {"lengths": (8,) * 5}
     yield "words that repeat", {"lengths": (6, 9, 14), "words": 4}
     before = ((4,), (3, 6))
@@ -101,10 +109,14 @@ def dense(p, name, x):
     return x @ p[name + ".weight"].T + p[name + ".bias"]
 
 
-def forward(case, p, rows, dropout):
+def token_types(case, rows, seconds):
+    """1 for the second text of a pair, for each text."""
+    return [[int(case["types"] > 1 and 0 < second <= i) for i in range(len(row))] for row, second in zip(rows, seconds)]
+
+
+def forward(case, p, rows, types, dropout):
     """Logits of the grain's texts. rows: the ids of each."""
     width, heads = case["hidden"], case["heads"]
-    tokens = sum(map(len, rows))
 
     def drop(x, kind, share, layer=0, first=0):
         if not dropout or share == 0:
@@ -114,7 +126,8 @@ def forward(case, p, rows, dropout):
     e = "bert.embeddings."
     ids = torch.tensor([i for row in rows for i in row])
     places = torch.tensor([i for row in rows for i in range(len(row))])
-    x = p[e + "word_embeddings.weight"][ids] + p[e + "token_type_embeddings.weight"][torch.zeros(tokens, dtype=torch.long)] \
+    kinds = torch.tensor([kind for row in types for kind in row])
+    x = p[e + "word_embeddings.weight"][ids] + p[e + "token_type_embeddings.weight"][kinds] \
         + p[e + "position_embeddings.weight"][places]
     x = drop(norm(case, p, "bert.embeddings", x), EMBEDDING, case["hidden_dropout"])
     for layer in range(case["layers"]):
@@ -141,7 +154,8 @@ def forward(case, p, rows, dropout):
 def compute(case, parameters, dropout):
     leaves = {name: value.double().requires_grad_() for name, value in parameters.items()}
     begin, end = case["grain_begin"][case["grain"]:][:2]
-    logits = forward(case, leaves, case["ids"][begin:end], dropout)
+    rows = case["ids"][begin:end]
+    logits = forward(case, leaves, rows, token_types(case, rows, case["second_begins"][begin:end]), dropout)
     parts = [sample_loss(case, row, truth) for row, truth in zip(logits, case["truth"][begin:end])]
     total = sum(part[0] for part in parts)
     total.backward()
@@ -155,9 +169,10 @@ def check_against_transformers(case, parameters, plain):
     begin, end = case["grain_begin"][case["grain"]:][:2]
     rows = case["ids"][begin:end]
     longest = max(map(len, rows))
-    ids = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
-    mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows])
-    logits = model(input_ids=ids, attention_mask=mask).logits
+    padded = lambda lists: torch.tensor([values + [0] * (longest - len(values)) for values in lists])
+    types = token_types(case, rows, case["second_begins"][begin:end])
+    mask = [[1] * len(row) for row in rows]
+    logits = model(input_ids=padded(rows), attention_mask=padded(mask), token_type_ids=padded(types)).logits
     assert torch.allclose(logits, plain[0], rtol=1e-9, atol=1e-9), case["name"]
     sum(sample_loss(case, row, truth)[0] for row, truth in zip(logits, case["truth"][begin:end])).backward()
     for name, parameter in model.named_parameters():
