@@ -152,7 +152,7 @@ TEST_F(Commands, BashCompletionWorksInBash) {
     bash -n script
     . ./script
     COMP_WORDS=(paceline tra); COMP_CWORD=1; _paceline; echo "${COMPREPLY[@]}"
-    COMP_WORDS=(paceline train --class); COMP_CWORD=2; _paceline; echo "${COMPREPLY[@]}")");
+    COMP_WORDS=(paceline train --class-); COMP_CWORD=2; _paceline; echo "${COMPREPLY[@]}")");
   EXPECT_EQ(output.code, 0) << output.err;
   EXPECT_EQ(output.out, "train\n--class-weights\n");
 }

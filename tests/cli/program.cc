@@ -190,6 +190,17 @@ const std::string& tiny_data() {
   return path;
 }
 
+const std::string& tiny_pieces() {
+  static const std::string path = make("pieces", [](const std::string& out) {
+    const std::string words = read_file(tiny_data() + "/vocab.txt"), file = out + "-vocab.txt";
+    // After the two words that stand for others.
+    const std::string rest = words.substr(words.find('\n', words.find('\n') + 1) + 1);
+    write_file_atomically(file, "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n" + rest);
+    return prepare_reviews(tiny_reviews(), out, {"--tokenizer", "wordpiece", "--tokenizer-from", file});
+  });
+  return path;
+}
+
 const std::string& tiny_run() {
   static const std::string path = make("run", [](const std::string& out) {
     return Words{"train", "--data", tiny_data(), "--out", out, "--buckets", "1000", "--epochs", "2"};

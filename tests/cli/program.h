@@ -68,6 +68,8 @@ class Scratch : public ::testing::Test {
 const std::string& tiny_reviews();
 const std::string& tiny_data();
 const std::string& tiny_run();
+// The same reviews as pieces.
+const std::string& tiny_pieces();
 extern const char* const review_label;
 // Arguments of prepare for generated reviews.
 Words prepare_reviews(const fs::path& reviews, const fs::path& out, const Words& more = {});

@@ -66,5 +66,27 @@ TEST_F(Python, ReaderOfLstmModelsComputesTheSameLogits) {
   }
 }
 
+TEST_F(Python, TransformersOpensBertModelsAndComputesTheSameLogits) {
+  const std::string python = python_with("torch, transformers");
+  if (python.empty()) GTEST_SKIP() << "no Python with transformers here (PACELINE_PYTHON names one)";
+  for (const std::string activation : {"gelu", "gelu_new", "relu"}) {
+    ASSERT_EQ(
+        run({"train", "--data", tiny_pieces(), "--out", activation, "--model", "bert", "--bert-hidden", "32",
+             "--bert-layers", "2", "--activation", activation, "--learning-rate", "0.001", "--steps", "20"})
+            .code,
+        0);
+    Words predict = {"predict",   activation, "--text", "It broke, what a waste of money.",
+                     "--text",    "",         "--text", "É is the Good",
+                     "--details", "--pad-to", "6",      "--json"};
+    const Output answers = run(predict);
+    ASSERT_EQ(answers.code, 0) << answers.err;
+    write("answers.jsonl", answers.out);
+    const std::string reader = PACELINE_SOURCE_DIR "/examples/read_bert.py";
+    const Output output = Process({python, reader, activation + "/model", "answers.jsonl"}).wait();
+    EXPECT_EQ(output.code, 0) << output.out << output.err;
+    EXPECT_TRUE(has(output.out, "3 answers")) << output.out;
+  }
+}
+
 }  // namespace
 }  // namespace paceline

@@ -37,7 +37,11 @@ const std::vector<TrainedModel>& trained_models() {
       {"ngram", {"--buckets", "1000", "--batch-size", "64", "--grain-size", "8"}},
       {"lstm",
        {"--embedding", "16", "--hidden", "24", "--bidirectional", "--word-dropout", "0.1",
-        "--recurrent-dropout", "0.1", "--ema", "0.9", "--batch-size", "64", "--grain-size", "8"}}};
+        "--recurrent-dropout", "0.1", "--ema", "0.9", "--batch-size", "64", "--grain-size", "8"}},
+      {"bert",
+       {"--bert-hidden", "16", "--bert-layers", "2", "--heads", "2", "--intermediate", "24", "--ema", "0.9",
+        "--layer-decay", "0.8", "--batch-size", "64", "--grain-size", "8"},
+       tiny_pieces}};
   return all;
 }
 
@@ -49,7 +53,7 @@ void Distributed::SetUp() {
 }
 
 Words Distributed::train(const TrainedModel& model, const std::string& out, const Words& more) {
-  const Words first = {"train", "--data", tiny_data(), "--out", whole(out), "--model", model.name};
+  const Words first = {"train", "--data", model.data(), "--out", whole(out), "--model", model.name};
   return joined(joined(first, model.options), more);
 }
 

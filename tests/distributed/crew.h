@@ -8,6 +8,7 @@ namespace paceline {
 struct TrainedModel {
   const char* name;
   Words options;
+  const std::string& (*data)() = tiny_data;
   friend void PrintTo(const TrainedModel& model, std::ostream* out) { *out << model.name; }
 };
 const std::vector<TrainedModel>& trained_models();

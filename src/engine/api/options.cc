@@ -173,7 +173,8 @@ void declare_lstm(FieldTable& table, LstmOptions& lstm) {
 void declare_bert(FieldTable& table, BertOptions& bert) {
   table.group("Model bert");
   table.text("init", &bert.init, "Model whose shape and weights training starts from.").named("MODEL");
-  table.integer("bert-hidden", &bert.hidden, 1, 16384, "Width of the hidden states; a multiple of the heads.");
+  table.integer("bert-hidden", &bert.hidden, 1, 16384,
+                "Width of the hidden states; a multiple of the heads.");
   table.integer("bert-layers", &bert.layers, 1, 256, "Layers of the encoder.");
   table.integer("heads", &bert.heads, 1, 1024, "Heads of the attention.");
   table.integer("intermediate", &bert.intermediate, 1, 1 << 17, "Width inside the feed-forward parts.");
@@ -186,7 +187,8 @@ void declare_bert(FieldTable& table, BertOptions& bert) {
   table.real("deviation", &bert.deviation, 0, 10, "Standard deviation of new weights.");
   table.real("hidden-dropout", &bert.hidden_dropout, 0, 0.99, "Share of values after each part of a layer.");
   table.real("attention-dropout", &bert.attention_dropout, 0, 0.99, "Share of the attention's weights.");
-  table.real("classifier-dropout", &bert.classifier_dropout, 0, 0.99, "Share of values before the classifier.");
+  table.real("classifier-dropout", &bert.classifier_dropout, 0, 0.99,
+             "Share of values before the classifier.");
   table.integer("freeze", &bert.freeze, 0, 256,
                 "Lowest layers that do not learn, and the embeddings with them; 0: all learn.");
   table.real("layer-decay", &bert.layer_decay, 0.01, 1,
@@ -225,12 +227,14 @@ void resolve_train_fields(FieldTable& table, TrainOptions& options) {
     if (field.is_set && !applies(field, options.model))
       input_error("--{}: --model {} has no such option; leave it out", field.name, options.model);
   if (options.device == "cuda") {
-    if (options.model == "ngram")
-      input_error("--device cuda: --model ngram is made for CPUs; leave --device out");
+    if (options.model != "lstm")
+      input_error("--device cuda: --model {} is made for CPUs; leave --device out", options.model);
     options.lstm.kernels = "aten";
     options.executors = 1;
     if (!table.find("grain-size")->is_set) options.grain_size = std::min(options.batch_size, gpu_grain);
   }
+  for (const auto& field : table.fields())
+    if (field.is_set && field.group == "Model bert") options.bert.given.push_back(field.name);
   if (!table.find("dropout")->is_set) return;
   if (!table.find("layer-dropout")->is_set) options.lstm.layer_dropout = options.lstm.dropout;
   if (!table.find("output-dropout")->is_set) options.lstm.output_dropout = options.lstm.dropout;

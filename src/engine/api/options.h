@@ -35,12 +35,13 @@ struct BertOptions {
   std::string init;  // model whose weights and shape are taken over
   uint64_t hidden = 256, layers = 4, heads = 4, intermediate = 1024;
   uint64_t positions = 512, types = 2, vocabulary = 0;  // 0: the data set's
-  std::string activation = "gelu";                       // gelu_new, gelu_pytorch_tanh, relu
-  double norm_epsilon = 1e-12, deviation = 0.02;         // of layer norms; of new weights
+  std::string activation = "gelu";                      // gelu_new, gelu_pytorch_tanh, relu
+  double norm_epsilon = 1e-12, deviation = 0.02;        // of layer norms; of new weights
   double hidden_dropout = 0.1, attention_dropout = 0.1, classifier_dropout = 0.1;
-  uint64_t freeze = 0;     // lowest layers that do not learn, and with them the embeddings
-  double layer_decay = 1;  // a layer's learning rate as a share of that of the layer above it
-  bool recompute = false;  // layers are computed again in the backward pass instead of kept
+  uint64_t freeze = 0;             // lowest layers that do not learn, and with them the embeddings
+  double layer_decay = 1;          // a layer's learning rate as a share of that of the layer above it
+  bool recompute = false;          // layers are computed again in the backward pass instead of kept
+  std::vector<std::string> given;  // names of those of these options that the user gave
 };
 
 struct TrainOptions {

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "engine/model/bert.h"
+#include "engine/model/hugging_face.h"
 #include "engine/model/lstm.h"
 #include "engine/model/ngram.h"
 #include "engine/model/replace_folder.h"
@@ -32,6 +33,14 @@ Task task_from_json(const nlohmann::json& config) {
     throw std::runtime_error("an impossible number of classes");
   task.tokenizer = tokenizer_from_json(config.at("tokenizer"));
   return task;
+}
+
+BertOptions loaded_bert_options(const nlohmann::json& config, const Task& task) {
+  const BertOptions options = bert_options_from_json(config);
+  if (options.vocabulary < task.tokenizer.vocabulary_size)
+    throw std::runtime_error(fmt::format("'vocab_size' is {}, but the tokenizer has {} pieces",
+                                         options.vocabulary, task.tokenizer.vocabulary_size));
+  return options;
 }
 
 }  // namespace
@@ -68,6 +77,10 @@ void save_model(const Model& model, const Task& task, const fs::path& vocabulary
   config["labels"] = task.labels == LabelKind::single ? "single" : "multiple";
   config["classes"] = task.classes;
   config["tokenizer"] = tokenizer_json(task.tokenizer);
+  if (config.at("model") == "bert") {
+    add_label_keys(task, config);
+    write_tokenizer_files(task, config, staging);
+  }
   write_file_atomically(staging / "vocab.txt", read_file(vocabulary));
   write_safetensors(staging / "model.safetensors", model.tensors(), {{"format", "pt"}});
   write_file_atomically(staging / "config.json", config.dump(2) + "\n");
@@ -96,7 +109,7 @@ LoadedModel load_model(const fs::path& path) {
     else if (options.model == "lstm")
       options.lstm = lstm_options_from_json(config);
     else if (options.model == "bert")
-      options.bert = bert_options_from_json(config);
+      options.bert = loaded_bert_options(config, loaded.task);
     else
       throw std::runtime_error(fmt::format("model '{}' is not known to this program", options.model));
   } catch (const std::exception& problem) {

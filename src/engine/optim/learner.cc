@@ -93,9 +93,10 @@ void TensorLearner::average(uint64_t step, Executors& executors) {
 void TensorLearner::weights_changed() {
   model_->weights_changed();
   if (!averaged_) return;
-  for (size_t i = 0; i < model_->parameters().size(); ++i)
-    std::copy_n(model_->parameters()[i].values, model_->parameters()[i].size(),
-                averaged_->parameters()[i].values);
+  // Tensors, not parameters: these would lack what does not learn.
+  const std::vector<TensorView> from = model_->tensors(), to = averaged_->tensors();
+  for (size_t i = 0; i < from.size(); ++i)
+    std::copy_n(from[i].values, from[i].rows * from[i].stride, const_cast<float*>(to[i].values));
   averaged_->weights_changed();
 }
 

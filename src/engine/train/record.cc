@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/machine/resources.h"
+#include "engine/train/bert_start.h"
 
 namespace paceline {
 namespace {
@@ -48,6 +49,7 @@ void Record::begin() {
                                  {"class_rows", split.class_rows},
                                  {"vocabulary", run_.data.tokenizer.vocabulary_size}};
   if (!options.lstm.word_vectors.empty()) data["word_vectors"] = file_checksum(options.lstm.word_vectors);
+  if (!options.bert.init.empty() && !run_.resumed_from) data["init"] = init_checksums(options);
   add("data", data);
   unsigned executors = 0;
   for (size_t rank = 0; rank < run_.workers.size(); ++rank) {

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/kernels/gemm.h"
+#include "engine/train/bert_start.h"
 
 namespace paceline {
 namespace {
@@ -127,6 +128,7 @@ void load_newest_checkpoint(Run& run) {
   for (const auto& problem : problems) run.remarks.push_back(problem + "; the checkpoint before it is used");
   if (!checkpoint) {
     run.remarks.push_back("there is no checkpoint yet: the run begins again at step 0");
+    if (!run.options.bert.init.empty()) start_from_init(run);
     return;
   }
   load(run, *checkpoint);

@@ -6,6 +6,7 @@
 #include "engine/kernels/gemm.h"
 #include "engine/optim/learner.h"
 #include "engine/train/agreement.h"
+#include "engine/train/bert_start.h"
 #include "engine/train/class_weights.h"
 #include "engine/train/grain_memory.h"
 #include "engine/train/resume.h"
@@ -73,6 +74,7 @@ void open_parts(Run& run, unsigned workers_here) {
   const fs::path words = fs::path(options.data) / run.data.tokenizer.vocabulary;
   load_vocabulary(options.data, run.data.tokenizer);  // needed when the model is kept, hours from now perhaps
   run.learner = make_learner(options, run.task, words);
+  if (!options.bert.init.empty() && !options.resume) start_from_init(run);
   const uint64_t longest =
       options.max_length > 0 ? std::min(options.max_length, split.longest) : split.longest;
   const uint64_t usable = usable_memory() / workers_here;
@@ -128,6 +130,7 @@ void open_here(Run& run, const Exchange& exchange) {
   run.speed = slowed_speed(options.slow, exchange);
   run.data = read_dataset_info(options.data);
   check_task(options, run.data);
+  if (options.model == "bert") resolve_bert(run.options, run.data);
   open_parts(run, exchange.local_size());
 }
 

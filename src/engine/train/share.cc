@@ -37,7 +37,8 @@ TrainOptions share_options(const TrainOptions& options, Exchange& exchange) {
 
 void share_state(Run& run, Exchange& exchange) {
   if (exchange.size() == 1) return;
-  const bool needed = run.options.resume || !run.options.lstm.word_vectors.empty();
+  const bool needed =
+      run.options.resume || !run.options.lstm.word_vectors.empty() || !run.options.bert.init.empty();
   if (!needed) return;
   const bool first = exchange.rank() == 0;
   const std::string text = share_text(exchange, first ? run_state(run).dump() : "");
