@@ -73,7 +73,7 @@ TEST_P(BertGradients, LossAndEveryGradientEqualTransformersForEveryOption) {
     const auto parameters = model.parameters();
     for (int attempt = 0; attempt < 2; ++attempt) {  // the second one finds a used workspace
       Gradients gradients(parameters);
-      const GrainLoss found = model.compute_grain(data.batch, test["grain"], *workspace, gradients);
+      const GrainLoss found = model.compute_grains(data.batch, test["grain"], 1, *workspace, gradients)[0];
       const double loss = test["expected_loss"], weight = test["expected_weight"];
       EXPECT_LE(std::fabs(found.loss - loss), 1e-5 * loss) << found.loss << ", expected " << loss;
       EXPECT_NEAR(found.weight, weight, 1e-6 * weight);

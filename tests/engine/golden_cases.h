@@ -81,12 +81,12 @@ class Gradients : public GradientSink {
       : parameters_(parameters), taken_(parameters.size()) {
     for (const auto& parameter : parameters) values_.emplace_back(parameter.size());
   }
-  void dense(size_t p, const float* gradient) override {
+  void dense(size_t, size_t p, const float* gradient) override {
     EXPECT_FALSE(parameters_[p].rows) << parameters_[p].name;
     std::copy_n(gradient, values_[p].size(), values_[p].begin());
     ++taken_[p];
   }
-  void rows(size_t p, std::span<const uint32_t> ids, const float* gradients) override {
+  void rows(size_t, size_t p, std::span<const uint32_t> ids, const float* gradients) override {
     EXPECT_TRUE(parameters_[p].rows) << parameters_[p].name;
     EXPECT_EQ(std::set<uint32_t>(ids.begin(), ids.end()).size(), ids.size()) << "rows are not distinct";
     const uint64_t width = parameters_[p].shape[1];

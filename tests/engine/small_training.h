@@ -36,7 +36,7 @@ inline double train_step(Learner& learner, uint64_t step, Executors& crew) {
     std::vector<GrainLoss> losses(data.batch.grains());
     learner.begin_step(data.batch, crew.count());
     crew.run(data.batch.grains(), [&](uint64_t grain, unsigned executor) {
-      losses[grain] = learner.compute_grain(data.batch, grain, executor);
+      losses[grain] = learner.compute_grains(data.batch, grain, 1, executor)[0];
     });
     total = {};
     for (const auto& part : losses) total.loss += part.loss, total.weight += part.weight;

@@ -133,9 +133,17 @@ void BertModel::add_text(const Text& text, BertWorkspace& w) const {
   w.texts.begin.push_back(static_cast<uint32_t>(w.ids.size()));
 }
 
-GrainLoss BertModel::compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
-                                   GradientSink& sink) const {
-  auto& w = static_cast<BertWorkspace&>(workspace);
+std::vector<GrainLoss> BertModel::compute_grains(const Batch& batch, uint64_t first, uint64_t count,
+                                                 Workspace& workspace, GradientSink& sink) const {
+  std::vector<GrainLoss> losses;
+  for (uint64_t i = 0; i < count; ++i)
+    losses.push_back(
+        compute_grain(batch, first + i, static_cast<BertWorkspace&>(workspace), GrainSink(sink, i, frozen_)));
+  return losses;
+}
+
+GrainLoss BertModel::compute_grain(const Batch& batch, uint64_t grain, BertWorkspace& w,
+                                   const GrainSink& sink) const {
   const std::span<const Sample> samples = batch.grain(grain);
   clear(w);
   for (const Sample& sample : samples) add_text({sample.ids, sample.second_begin}, w);

@@ -32,8 +32,9 @@ class BertModel : public TensorModel {
   std::span<const Parameter> parameters() const override { return store_.all().subspan(frozen_); }
   std::span<const Parameter> all_parameters() const { return store_.all(); }
   std::unique_ptr<Workspace> make_workspace() const override;
-  GrainLoss compute_grain(const Batch& batch, uint64_t grain, Workspace& workspace,
-                          GradientSink& sink) const override;
+  // One after the other: a grain has rows enough by itself.
+  std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
+                                        Workspace& workspace, GradientSink& sink) const override;
   uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const override;
   std::vector<size_t> gradient_order() const override;
   void touched_rows(const Batch& batch, size_t parameter, std::vector<uint32_t>& ids) const override;
@@ -51,6 +52,7 @@ class BertModel : public TensorModel {
   };
   Dropouts dropouts_of(uint64_t step, uint64_t grain) const;
   Dropouts no_dropouts() const;
+  GrainLoss compute_grain(const Batch& batch, uint64_t grain, BertWorkspace& w, const GrainSink& sink) const;
   void declare_parameters(size_t classes);
   void fill_parameters();
   void add_text(const Text& text, BertWorkspace& w) const;
@@ -61,9 +63,9 @@ class BertModel : public TensorModel {
   const float* layer_input(const BertWorkspace& w, size_t layer) const;
   void head_forward(BertWorkspace& w, const Dropout& dropout) const;
   double head_backward(std::span<const Sample> samples, BertWorkspace& w, const Dropout& dropout,
-                       GradientSink& sink, double& weight) const;
-  void backward(BertWorkspace& w, const Dropouts& dropouts, GradientSink& sink) const;
-  void embedding_gradients(BertWorkspace& w, const Dropout& dropout, GradientSink& sink) const;
+                       const GrainSink& sink, double& weight) const;
+  void backward(BertWorkspace& w, const Dropouts& dropouts, const GrainSink& sink) const;
+  void embedding_gradients(BertWorkspace& w, const Dropout& dropout, const GrainSink& sink) const;
 
   TrainOptions options_;
   size_t width_, classes_;

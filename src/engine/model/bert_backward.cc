@@ -8,7 +8,7 @@ namespace paceline {
 
 // Loss of the logits; leaves the gradient of the last layer's output in w.d_output.
 double BertModel::head_backward(std::span<const Sample> samples, BertWorkspace& w, const Dropout& dropout,
-                                GradientSink& sink, double& weight) const {
+                                const GrainSink& sink, double& weight) const {
   const size_t texts = w.texts.texts(), rows = w.texts.rows();
   double loss = 0;
   for (size_t i = 0; i < texts; ++i)
@@ -17,8 +17,8 @@ double BertModel::head_backward(std::span<const Sample> samples, BertWorkspace& 
   float *gradient = w.scratch.gradient.reserve(std::max(classes_, width_) * width_),
         *bias = w.scratch.bias.reserve(std::max(classes_, width_));
   classifier_.gradients(texts, {w.dropped.data(), width_}, d_logits, gradient, bias, w.scratch.products);
-  sink.dense(classifier_.weight() - frozen_, gradient);
-  sink.dense(classifier_.bias() - frozen_, bias);
+  sink.dense(classifier_.weight(), gradient);
+  sink.dense(classifier_.bias(), bias);
 
   float* d_pooled = w.d_pooled.reserve(texts * width_);
   classifier_.backward(texts, d_logits, {d_pooled, width_}, Start::zero);
@@ -26,31 +26,31 @@ double BertModel::head_backward(std::span<const Sample> samples, BertWorkspace& 
   tanh_backward(texts * width_, w.pooled.data(), d_pooled, d_pooled);
   pooler_.gradients(texts, {w.outputs.back().data(), width_, w.first_rows.data()}, {d_pooled, width_},
                     gradient, bias, w.scratch.products);
-  sink.dense(pooler_.weight() - frozen_, gradient);
-  sink.dense(pooler_.bias() - frozen_, bias);
+  sink.dense(pooler_.weight(), gradient);
+  sink.dense(pooler_.bias(), bias);
   float* d_output = w.d_output.reserve(rows * width_);
   std::memset(d_output, 0, rows * width_ * sizeof(float));
   pooler_.backward(texts, {d_pooled, width_}, {d_output, width_, w.first_rows.data()}, Start::zero);
   return loss;
 }
 
-void BertModel::backward(BertWorkspace& w, const Dropouts& dropouts, GradientSink& sink) const {
+void BertModel::backward(BertWorkspace& w, const Dropouts& dropouts, const GrainSink& sink) const {
   for (size_t layer = layers_.size(); layer-- > first_layer_;) {
     EncoderCache& cache = w.caches[options_.bert.recompute ? 0 : layer];
     if (options_.bert.recompute && layer + 1 < layers_.size())
       layers_[layer].forward(w.texts, layer_input(w, layer), dropouts.layers[layer], cache,
                              w.again.reserve(w.texts.rows() * width_), w.scratch);
     layers_[layer].backward(w.texts, layer_input(w, layer), dropouts.layers[layer], cache, w.d_output.data(),
-                            w.scratch, frozen_, sink);
+                            w.scratch, sink);
   }
   if (frozen_ == 0) embedding_gradients(w, dropouts.embedding, sink);
 }
 
-void BertModel::embedding_gradients(BertWorkspace& w, const Dropout& dropout, GradientSink& sink) const {
+void BertModel::embedding_gradients(BertWorkspace& w, const Dropout& dropout, const GrainSink& sink) const {
   const size_t rows = w.texts.rows();
   float* d = w.d_output.data();
   drop(dropout, rows * width_, d, d);
-  norm_backward_rows(store_, embedding_norm_, rows, width_, w.embedding_norm, d, 0, sink);
+  norm_backward_rows(store_, embedding_norm_, rows, width_, w.embedding_norm, d, sink);
   const auto add_by = [&](size_t number, const std::vector<uint32_t>& places) {
     const size_t size = store_[number].size();
     float* sums = w.row_gradients.reserve(size);

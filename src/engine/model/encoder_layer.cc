@@ -80,31 +80,31 @@ void EncoderLayer::forward(const TextRows& texts, const float* input, const Enco
 }
 
 void EncoderLayer::give(const Linear& layer, size_t rows, const ConstRows& in, const ConstRows& d_out,
-                        EncoderScratch& scratch, size_t first, GradientSink& sink) const {
+                        EncoderScratch& scratch, const GrainSink& sink) const {
   float *weight = scratch.gradient.reserve(layer.outputs() * layer.inputs()),
         *bias = scratch.bias.reserve(layer.outputs());
   layer.gradients(rows, in, d_out, weight, bias, scratch.products);
-  sink.dense(layer.weight() - first, weight);
-  sink.dense(layer.bias() - first, bias);
+  sink.dense(layer.weight(), weight);
+  sink.dense(layer.bias(), bias);
 }
 
 void EncoderLayer::backward(const TextRows& texts, const float* input, const EncoderDropouts& dropouts,
-                            EncoderCache& cache, float* d_output, EncoderScratch& scratch, size_t first,
-                            GradientSink& sink) const {
+                            EncoderCache& cache, float* d_output, EncoderScratch& scratch,
+                            const GrainSink& sink) const {
   const size_t rows = texts.rows(), width = shape_.width, inner = shape_.inner;
   float *d_dense = scratch.dense.reserve(rows * width), *d_inner = scratch.d_inner.reserve(rows * inner);
 
-  norm_backward_rows(store_, output_norm_, rows, width, cache.output_norm, d_output, first, sink);
+  norm_backward_rows(store_, output_norm_, rows, width, cache.output_norm, d_output, sink);
   drop(dropouts.feed_forward, rows * width, d_output, d_dense);
-  give(output_, rows, {cache.activated.data(), inner}, {d_dense, width}, scratch, first, sink);
+  give(output_, rows, {cache.activated.data(), inner}, {d_dense, width}, scratch, sink);
   output_.backward(rows, {d_dense, width}, {d_inner, inner}, Start::zero);
   activation_backward(shape_.activation, rows * inner, cache.inner.data(), d_inner, d_inner);
-  give(inner_, rows, {cache.attended.data(), width}, {d_inner, inner}, scratch, first, sink);
+  give(inner_, rows, {cache.attended.data(), width}, {d_inner, inner}, scratch, sink);
   inner_.backward(rows, {d_inner, inner}, {d_output, width}, Start::add);  // d_output: the residual's part
 
-  norm_backward_rows(store_, attention_norm_, rows, width, cache.attention_norm, d_output, first, sink);
+  norm_backward_rows(store_, attention_norm_, rows, width, cache.attention_norm, d_output, sink);
   drop(dropouts.attention, rows * width, d_output, d_dense);
-  give(attention_output_, rows, {cache.context.data(), width}, {d_dense, width}, scratch, first, sink);
+  give(attention_output_, rows, {cache.context.data(), width}, {d_dense, width}, scratch, sink);
   float *d_context = scratch.d_context.reserve(rows * width),
         *d_qkv = scratch.d_qkv.reserve(rows * 3 * width);
   attention_output_.backward(rows, {d_dense, width}, {d_context, width}, Start::zero);
@@ -114,7 +114,7 @@ void EncoderLayer::backward(const TextRows& texts, const float* input, const Enc
   const Linear* const parts[] = {&query_, &key_, &value_};
   for (size_t part = 0; part < 3; ++part) {
     const ConstRows d_part = {d_qkv + part * width, 3 * width};
-    give(*parts[part], rows, {input, width}, d_part, scratch, first, sink);
+    give(*parts[part], rows, {input, width}, d_part, scratch, sink);
     parts[part]->backward(rows, d_part, {d_output, width}, Start::add);
   }
 }

@@ -47,10 +47,9 @@ class EncoderLayer {
   // input, output: rows x width.
   void forward(const TextRows& texts, const float* input, const EncoderDropouts& dropouts,
                EncoderCache& cache, float* output, EncoderScratch& scratch) const;
-  // d_output becomes the gradient of the input. first: number of the sink's first parameter.
+  // d_output becomes the gradient of the input.
   void backward(const TextRows& texts, const float* input, const EncoderDropouts& dropouts,
-                EncoderCache& cache, float* d_output, EncoderScratch& scratch, size_t first,
-                GradientSink& sink) const;
+                EncoderCache& cache, float* d_output, EncoderScratch& scratch, const GrainSink& sink) const;
   // The parameters in the order in which backward gives them.
   std::vector<size_t> gradient_order() const;
   static uint64_t cache_floats(const Shape& shape, uint64_t rows, uint64_t longest);
@@ -58,7 +57,7 @@ class EncoderLayer {
  private:
   Linear& linear(size_t product);
   void give(const Linear& layer, size_t rows, const ConstRows& in, const ConstRows& d_out,
-            EncoderScratch& scratch, size_t first, GradientSink& sink) const;
+            EncoderScratch& scratch, const GrainSink& sink) const;
 
   const ParameterStore& store_;
   Shape shape_;

@@ -31,13 +31,13 @@ void drop_add_norm(const ParameterStore& store, const Norm& norm, float epsilon,
 }
 
 void norm_backward_rows(const ParameterStore& store, const Norm& norm, size_t rows, size_t width,
-                        const NormCache& cache, float* d_out, size_t first, GradientSink& sink) {
+                        const NormCache& cache, float* d_out, const GrainSink& sink) {
   std::vector<float> gradients(2 * width, 0.f);
   for (size_t i = 0; i < rows; ++i)
     norm_backward(store[norm.weight].values, width, cache.normalized.data() + i * width, cache.scales[i],
                   d_out + i * width, d_out + i * width, gradients.data(), gradients.data() + width);
-  sink.dense(norm.weight - first, gradients.data());
-  sink.dense(norm.bias - first, gradients.data() + width);
+  sink.dense(norm.weight, gradients.data());
+  sink.dense(norm.bias, gradients.data() + width);
 }
 
 }  // namespace paceline

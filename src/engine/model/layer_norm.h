@@ -21,10 +21,9 @@ struct NormCache {
 // out = norm(dropout(dense) + residual), row by row; dense is overwritten. residual: nullptr for none.
 void drop_add_norm(const ParameterStore& store, const Norm& norm, float epsilon, size_t rows, size_t width,
                    const Dropout& dropout, float* dense, const float* residual, NormCache& cache, float* out);
-// d_out becomes the gradient of the sum before the norm; the norm's own gradients go to the sink, whose first
-// parameter has the number `first`.
+// d_out becomes the gradient of the sum before the norm; the norm's own gradients go to the sink.
 void norm_backward_rows(const ParameterStore& store, const Norm& norm, size_t rows, size_t width,
-                        const NormCache& cache, float* d_out, size_t first, GradientSink& sink);
+                        const NormCache& cache, float* d_out, const GrainSink& sink);
 // to = values after dropout; the first is element 0. to may be values.
 void drop(const Dropout& dropout, size_t count, const float* values, float* to);
 

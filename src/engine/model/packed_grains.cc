@@ -12,8 +12,8 @@ void PackedGrains::pack(std::span<const Text> texts, uint64_t max_length) {
   pack(texts, std::array<uint64_t, 2>{0, texts.size()}, max_length);
 }
 
-void PackedGrains::pack(std::span<const Text> texts,
-                        std::span<const uint64_t> grain_begin, uint64_t max_length) {
+void PackedGrains::pack(std::span<const Text> texts, std::span<const uint64_t> grain_begin,
+                        uint64_t max_length) {
   std::vector<uint32_t> length_of;
   for (const auto& text : texts) {
     const uint64_t size = std::max<uint64_t>(1, text.size());

@@ -13,8 +13,7 @@ namespace paceline {
 struct PackedGrains {
   // grain_begin: the first text of each grain and the end, counted from any number, as in Batch. Texts are
   // cut to max_length tokens (0: not at all); one without tokens counts as one unknown word.
-  void pack(std::span<const Text> texts, std::span<const uint64_t> grain_begin,
-            uint64_t max_length);
+  void pack(std::span<const Text> texts, std::span<const uint64_t> grain_begin, uint64_t max_length);
   // All texts as one grain.
   void pack(std::span<const Text> texts, uint64_t max_length);
 

@@ -31,6 +31,22 @@ class GradientSink {
                     const float* gradients) = 0;
 };
 
+// The gradients of one of those grains, by parameters of which the sink knows those from `first` on.
+class GrainSink {
+ public:
+  GrainSink(GradientSink& sink, size_t grain, size_t first) : sink_(sink), grain_(grain), first_(first) {}
+  void dense(size_t parameter, const float* gradient) const {
+    sink_.dense(grain_, parameter - first_, gradient);
+  }
+  void rows(size_t parameter, std::span<const uint32_t> ids, const float* gradients) const {
+    sink_.rows(grain_, parameter - first_, ids, gradients);
+  }
+
+ private:
+  GradientSink& sink_;
+  size_t grain_, first_;
+};
+
 // Memory that an executor keeps from grains to grains.
 class Workspace {
  public:
