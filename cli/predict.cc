@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "cli/command.h"
 #include "cli/engine_library.h"
+#include "cli/terminal_progress.h"
 #include "data/text/byte_source.h"
 
 namespace paceline::cli {
@@ -13,6 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr size_t bytes_at_once = size_t{1} << 20;
 constexpr size_t max_line_bytes = size_t{16} << 20;
 
 class Predict final : public Command {
@@ -36,45 +38,56 @@ class Predict final : public Command {
               : isatty(STDOUT_FILENO) == 1 || !texts_.empty() ? "table"
                                                               : "tsv";
     if (!texts_.empty() && !input_.empty()) input_error("--text and --input: give one of them");
-    for (const auto& text : texts_) answer(text);
+    for (const auto& text : texts_) answer(text, predictor_->predict(text));
     if (texts_.empty()) answer_lines();
     if (table_) fmt::print("{}", table_->text());
     return 0;
   }
 
-  // One answer a line, as soon as the line is there, so that a person or a program can talk to it.
+  // The lines that are there are answered together, and at once, so that a person or a program can talk to
+  // it.
   void answer_lines() {
     auto source = open_byte_source(input_.empty() ? "-" : input_);
+    std::error_code unknown;
+    const uint64_t size = input_.empty() ? 0 : fs::file_size(input_, unknown);
+    TerminalProgress drawn;
+    NoProgress nothing;  // answers and a live line would get into each other's way
+    Progress& progress = isatty(STDOUT_FILENO) == 1 ? static_cast<Progress&>(nothing) : drawn;
+    progress.begin("predicting", unknown ? 0 : size, "bytes");
     std::string bytes;
     for (bool more = true, first = true; more; first = false) {
       throw_if_interrupted();
       const size_t had = bytes.size();
       if (had > max_line_bytes)
         input_error("a line of the input is longer than {}", human_bytes(max_line_bytes));
-      bytes.resize(had + (size_t{1} << 16));
+      bytes.resize(had + bytes_at_once);
       const size_t got = source->read(std::span(bytes).subspan(had));
       bytes.resize(had + got);
       more = got > 0;
       if (first && bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);
+      if (!more && !bytes.empty()) bytes += '\n';
       bytes.erase(0, answer_whole_lines(bytes));
       std::fflush(stdout);
+      progress.update(source->consumed(), {});
     }
-    if (!bytes.empty()) answer(bytes);
+    progress.end();
   }
 
   // Returns how many bytes were used up.
   size_t answer_whole_lines(std::string_view bytes) {
+    std::vector<std::string_view> lines;
     size_t begin = 0;
     for (size_t end; (end = bytes.find('\n', begin)) != std::string_view::npos; begin = end + 1) {
       std::string_view line = bytes.substr(begin, end - begin);
       if (line.ends_with('\r')) line.remove_suffix(1);
-      answer(line);
+      lines.push_back(line);
     }
+    const std::vector<Prediction> predictions = predictor_->predict(lines);
+    for (size_t i = 0; i < lines.size(); ++i) answer(lines[i], predictions[i]);
     return begin;
   }
 
-  void answer(std::string_view text) {
-    const Prediction p = predictor_->predict(text);
+  void answer(std::string_view text, const Prediction& p) {
     if (format_ == "jsonl")
       print_jsonl(text, p);
     else if (details_)

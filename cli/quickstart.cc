@@ -205,7 +205,7 @@ class Quickstart final : public Command {
 
   Scores score(const char* run) const {
     TerminalProgress progress;
-    return engine().evaluate(in(run), in("data"), "test", 0, progress).scores;
+    return engine().evaluate({.model = in(run), .data = in("data")}, progress).scores;
   }
 
   void evaluate(const ReviewFacts& facts) {

@@ -91,6 +91,71 @@ TEST_F(ModelCommands, EvaluatePutsTheNullClassifierBesideTheModel) {
   EXPECT_TRUE(scores.contains("null_classifier"));
 }
 
+TEST_F(ModelCommands, TopShowsTheTextsAtBothEnds) {
+  const auto result =
+      Json::parse(ask({"evaluate", model_, "--data", data_, "--top", "3", "--json"})).at("top");
+  EXPECT_EQ(result.at("of"), "positive");
+  ASSERT_EQ(result.at("highest").size(), 3u);
+  ASSERT_EQ(result.at("lowest").size(), 3u);
+  EXPECT_GE(result.at("highest")[0].at("score"), result.at("highest")[2].at("score"));
+  EXPECT_LE(result.at("lowest")[0].at("score"), result.at("lowest")[2].at("score"));
+  for (const auto& wrong : result.at("most_wrong"))
+    EXPECT_EQ(wrong.at("truth").get<bool>(), wrong.at("score").get<double>() < 0.5) << wrong;
+  // What predict says of a text is what evaluate says.
+  const auto& best = result.at("highest")[0];
+  const auto answer =
+      Json::parse(ask({"predict", model_, "--json", "--text", best.at("text").get<std::string>()}));
+  EXPECT_NEAR(answer.at("probabilities").at("positive").get<double>(), best.at("score").get<double>(), 1e-6);
+  const std::string page = ask({"evaluate", model_, "--data", data_, "--top", "2", "--of", "negative"});
+  for (const char* part : {"the highest scores for 'negative'", "the lowest scores", "the most wrong"})
+    EXPECT_TRUE(has(page, part)) << part << " in\n" << page;
+  refuses({"evaluate", model_, "--data", data_, "--top", "2", "--of", "funny"},
+          {"--of funny", "negative, positive"});
+}
+
+TEST_F(ModelCommands, TwoCheckpointsStandSideBySide) {
+  ask({"train", "--data", data_, "--model", "ngram", "--buckets", "1000", "--out", "run", "--epochs", "2",
+       "--save-every", "10", "--keep", "100"});
+  Words steps;
+  for (const auto& entry : fs::directory_iterator("run/checkpoints"))
+    steps.push_back(entry.path().filename().string().substr(5));
+  ASSERT_GE(steps.size(), 2u);
+  const std::string first = *std::ranges::min_element(steps, {}, [](const auto& s) { return std::stoi(s); });
+  const auto both = Json::parse(
+      ask({"evaluate", "run", "--data", data_, "--checkpoint", first + ",last", "--top", "1", "--json"}));
+  ASSERT_EQ(both.at("checkpoints").size(), 2u);
+  EXPECT_EQ(std::to_string(both.at("checkpoints")[0].at("step").get<int>()), first);
+  EXPECT_LT(both.at("checkpoints")[0].at("step"), both.at("checkpoints")[1].at("step"));
+  EXPECT_NE(both.at("checkpoints")[0].at("mean_loss"), both.at("checkpoints")[1].at("mean_loss"));
+  const std::string page =
+      ask({"evaluate", "run", "--data", data_, "--checkpoint", first + ",last", "--top", "1"});
+  for (const std::string& part :
+       {"step " + first, std::string("change"), "step " + first + ": the highest scores"})
+    EXPECT_TRUE(has(page, part.c_str())) << part << " in\n" << page;
+  // The best checkpoint is the model that the run kept.
+  auto best = Json::parse(ask({"evaluate", "run", "--data", data_, "--checkpoint", "best", "--json"}));
+  best.erase("step");
+  EXPECT_EQ(best, Json::parse(ask({"evaluate", "run", "--data", data_, "--json"})));
+  refuses({"evaluate", "run", "--data", data_, "--checkpoint", "123456"}, {"--checkpoint 123456", first});
+  refuses({"evaluate", "run", "--data", data_, "--checkpoint", "1,2,3"}, {"--checkpoint", "one or two"});
+  refuses({"evaluate", model_ + "/model", "--data", data_, "--checkpoint", "last"}, {"config.yaml"});
+}
+
+TEST_F(ModelCommands, ManyLinesAreAnsweredInTheirOrderAndAsAlone) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i)
+    text += (i % 3 == 0   ? "I love it"
+             : i % 3 == 1 ? ""
+                          : "What a waste of time and money, never again") +
+            std::string(i % 50, '!') + "\n";
+  write("lines.txt", text);
+  const Words answers = lines(ask({"predict", model_, "--input", "lines.txt"})), asked = lines(text);
+  ASSERT_EQ(answers.size(), asked.size());
+  for (size_t i = 0; i < asked.size(); ++i) ASSERT_TRUE(answers[i].ends_with("\t" + asked[i])) << answers[i];
+  for (size_t i : {0, 1, 2, 2999})
+    EXPECT_EQ(answers[i] + "\n", ask({"predict", model_, "--format", "tsv", "--text", asked[i]}));
+}
+
 TEST_F(ModelCommands, BaselineIsTrainedAndShownBeside) {
   const std::string page = ask({"evaluate", model_, "--data", data_, "--baseline"});
   EXPECT_TRUE(has(page, "ngram baseline")) << page;

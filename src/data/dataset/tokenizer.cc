@@ -18,6 +18,22 @@ Vocabulary load_vocabulary(const fs::path& folder, const TokenizerInfo& info) {
   return vocabulary;
 }
 
+std::string text_of(std::span<const uint32_t> ids, const Vocabulary& vocabulary, const TokenizerInfo& info) {
+  std::string text;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    std::string_view word = vocabulary.word(ids[i]);
+    const bool is_special = info.is_wordpiece() && (word == "[CLS]" || word == "[SEP]" || word == "[PAD]");
+    if (is_special && (word != "[SEP]" || i + 1 == ids.size())) continue;
+    if (is_special) word = "|";
+    if (info.is_wordpiece() && word.starts_with("##") && word.size() > 2)
+      word.remove_prefix(2);
+    else if (!text.empty())
+      text += ' ';
+    text += word;
+  }
+  return text;
+}
+
 Tokenizer::Tokenizer(const fs::path& folder, const TokenizerInfo& info)
     : info_(info), pipeline_(info.clean_html) {
   if (info.is_wordpiece())

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "data/dataset/info.h"
 #include "data/text/segments.h"
@@ -12,6 +13,10 @@ namespace paceline {
 
 // Loads the vocabulary that lies in the folder. Throws InputError when it is not the one that the info names.
 Vocabulary load_vocabulary(const fs::path& folder, const TokenizerInfo& info);
+
+// The text that ids stand for, as far as they tell: words and pieces joined by spaces, pieces that continue a
+// word without one, special pieces left out, " | " between two texts.
+std::string text_of(std::span<const uint32_t> ids, const Vocabulary& vocabulary, const TokenizerInfo& info);
 
 // Not safe for two threads at once.
 class Tokenizer {

@@ -2,6 +2,7 @@
 // libpaceline_engine.so and get this interface.
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "cluster/exchange/exchange.h"
 #include "data/dataset/info.h"
 #include "engine/api/options.h"
+#include "engine/score/extremes.h"
 #include "engine/score/scores.h"
 
 namespace paceline {
@@ -26,8 +28,19 @@ struct TrainResult {
   std::string model_hash;
 };
 
+struct EvaluateOptions {
+  fs::path model, data;
+  std::string split = "test";
+  std::string checkpoint;  // of the run `model`: a step, "last" or "best"; empty: the model that it kept
+  unsigned executors = 0;  // 0: all usable cores
+  uint64_t top = 0;        // samples with the highest and lowest score, and most wrongly scored
+  std::string of;          // the class whose scores those are; empty: the second of two, else the first
+};
+
 struct EvaluateResult {
   Scores scores;
+  std::optional<uint64_t> step;  // of the checkpoint
+  std::optional<Extremes> extremes;
   uint64_t unknown_labels = 0;
   double seconds = 0;
 };
@@ -46,6 +59,8 @@ class Predictor {
   virtual const std::vector<std::string>& classes() const = 0;
   virtual bool multi_label() const = 0;
   virtual Prediction predict(std::string_view text) = 0;
+  // The same for many texts, on all usable cores; in the order of the texts.
+  virtual std::vector<Prediction> predict(std::span<const std::string_view> texts) = 0;
 };
 
 class Engine {
@@ -56,8 +71,7 @@ class Engine {
   virtual double measure_gemm_gflops(unsigned threads) = 0;
   // One worker's part of a training; every worker of the exchange calls it with the same options.
   virtual TrainResult train(const TrainOptions& options, Exchange& exchange, Progress& progress) = 0;
-  virtual EvaluateResult evaluate(const fs::path& model, const fs::path& data, const std::string& split,
-                                  unsigned executors, Progress& progress) = 0;
+  virtual EvaluateResult evaluate(const EvaluateOptions& options, Progress& progress) = 0;
   virtual std::unique_ptr<Predictor> open_predictor(const fs::path& model) = 0;
 };
 

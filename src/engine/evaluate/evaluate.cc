@@ -50,7 +50,7 @@ void to_probabilities(std::span<float> values, bool multi_label) {
 
 Scores evaluate_split(const Model& model, const Task& task, const fs::path& folder, const DatasetInfo& data,
                       const std::string& split, Executors& executors, Progress& progress, Crew* crew,
-                      uint64_t number) {
+                      uint64_t number, const SampleListener& listener) {
   SplitReader reader(folder, data, split);
   const size_t classes = task.classes.size();
   const bool multi = task.labels == LabelKind::multiple;
@@ -88,6 +88,7 @@ Scores evaluate_split(const Model& model, const Task& task, const fs::path& fold
         counter.add(scores, sample.flags);
       else
         counter.add(scores, sample.label);
+      if (listener) listener(first + i, sample, scores);
     }
     progress.update(first + rows.size());
   }

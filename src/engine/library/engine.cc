@@ -1,7 +1,10 @@
 // The engine library: ties the rooms to the interface that paceline opens on demand.
 #include "engine/api/engine.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <numeric>
 
 #include "base/denormals.h"
 #include "base/error.h"
@@ -10,6 +13,7 @@
 #include "engine/aten/aten_lstm.h"
 #include "engine/aten/gemm_speed.h"
 #include "engine/evaluate/evaluate.h"
+#include "engine/train/checkpoint_model.h"
 #include "engine/train/trainer.h"
 
 namespace paceline {
@@ -21,39 +25,118 @@ std::string names_of(const std::vector<std::string>& classes) {
   return classes.empty() ? "none" : names + (classes.size() > 10 ? ", …" : "");
 }
 
+constexpr size_t texts_at_once = 64;
+
 class ModelPredictor final : public Predictor {
  public:
-  explicit ModelPredictor(const fs::path& path)
-      : loaded_(load_model(path)), tokenizer_(loaded_.folder, loaded_.task.tokenizer) {}
+  explicit ModelPredictor(const fs::path& path) : loaded_(load_model(path)), executors_(usable_cores()) {
+    for (unsigned i = 0; i < executors_.count(); ++i)
+      tokenizers_.push_back(std::make_unique<Tokenizer>(loaded_.folder, loaded_.task.tokenizer));
+  }
   const std::vector<std::string>& classes() const override { return loaded_.task.classes; }
   bool multi_label() const override { return loaded_.task.labels == LabelKind::multiple; }
 
   Prediction predict(std::string_view text) override {
     const FlushDenormals flush;  // as the executors compute
-    Prediction out;
-    tokenizer_.encode(text, loaded_.task.max_length, tokenized_);
-    out.ids = tokenized_.ids;
-    out.tokens = tokenized_.tokens;
-    out.logits.resize(classes().size());
-    const Text ids(out.ids);
-    loaded_.model->logits(std::span(&ids, 1), out.logits);
-    out.probabilities = out.logits;
-    to_probabilities(out.probabilities, multi_label());
-    if (multi_label()) {
-      for (uint32_t c = 0; c < out.probabilities.size(); ++c)
-        if (out.probabilities[c] >= 0.5f) out.labels.push_back(c);
-    } else {
-      out.labels = {static_cast<uint32_t>(
-          std::max_element(out.probabilities.begin(), out.probabilities.end()) - out.probabilities.begin())};
-    }
+    Prediction out = tokenized(text, 0);
+    label({&out, 1}, std::array{size_t{0}});
+    return out;
+  }
+
+  std::vector<Prediction> predict(std::span<const std::string_view> texts) override {
+    std::vector<Prediction> out(texts.size());
+    const uint64_t tasks = (texts.size() + texts_at_once - 1) / texts_at_once;
+    executors_.run(tasks, [&](uint64_t task, unsigned executor) {
+      const size_t end = std::min(texts.size(), (task + 1) * texts_at_once);
+      for (size_t i = task * texts_at_once; i < end; ++i) out[i] = tokenized(texts[i], executor);
+    });
+    std::vector<size_t> order(texts.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, std::greater(), [&](size_t i) { return out[i].ids.size(); });
+    executors_.run(tasks, [&](uint64_t task, unsigned) {
+      const size_t begin = task * texts_at_once;
+      label(out, std::span(order).subspan(begin, std::min(texts_at_once, order.size() - begin)));
+    });
     return out;
   }
 
  private:
+  Prediction tokenized(std::string_view text, unsigned executor) {
+    Tokenizer::Result result;
+    tokenizers_[executor]->encode(text, loaded_.task.max_length, result);
+    Prediction prediction;
+    prediction.ids = std::move(result.ids);
+    prediction.tokens = std::move(result.tokens);
+    return prediction;
+  }
+
+  // Fills in the rest of those that are named.
+  void label(std::span<Prediction> predictions, std::span<const size_t> which) const {
+    std::vector<Text> texts;
+    for (size_t i : which) texts.emplace_back(predictions[i].ids);
+    std::vector<float> logits(which.size() * classes().size());
+    loaded_.model->logits(texts, logits);
+    for (size_t i = 0; i < which.size(); ++i) {
+      Prediction& p = predictions[which[i]];
+      const auto row = std::span(logits).subspan(i * classes().size(), classes().size());
+      p.logits.assign(row.begin(), row.end());
+      p.probabilities = p.logits;
+      to_probabilities(p.probabilities, multi_label());
+      p.labels = labels_of(p.probabilities);
+    }
+  }
+
+  std::vector<uint32_t> labels_of(std::span<const float> probabilities) const {
+    if (!multi_label()) return {predicted_class(probabilities)};
+    std::vector<uint32_t> labels;
+    for (uint32_t c = 0; c < probabilities.size(); ++c)
+      if (label_predicted(probabilities[c])) labels.push_back(c);
+    return labels;
+  }
+
   LoadedModel loaded_;
-  Tokenizer tokenizer_;
-  Tokenizer::Result tokenized_;
+  Executors executors_;
+  std::vector<std::unique_ptr<Tokenizer>> tokenizers_;  // one an executor
 };
+
+// The model that is evaluated: one that was kept, or that of a checkpoint.
+struct EvaluatedModel {
+  LoadedModel kept;
+  CheckpointModel checkpoint;
+  const Model& model() const { return kept.model ? *kept.model : checkpoint.learner->model(); }
+  const Task& task() const { return kept.model ? kept.task : checkpoint.task; }
+};
+
+EvaluatedModel open_evaluated(const EvaluateOptions& options, const DatasetInfo& data) {
+  if (!options.checkpoint.empty())
+    return {{}, load_checkpoint_model(options.model, options.checkpoint, data)};
+  return {load_model(options.model), {}};
+}
+
+uint32_t class_of(const std::string& name, const Task& task) {
+  if (name.empty()) return task.classes.size() == 2 && task.labels == LabelKind::single ? 1 : 0;
+  const auto found = std::ranges::find(task.classes, name);
+  if (found == task.classes.end())
+    input_error("--of {}: there is no such class; there are {}", name, names_of(task.classes));
+  return static_cast<uint32_t>(found - task.classes.begin());
+}
+
+void fill_texts(Extremes& extremes, const fs::path& folder, const TokenizerInfo& tokenizer) {
+  const Vocabulary vocabulary = load_vocabulary(folder, tokenizer);
+  for (auto* samples : {&extremes.highest, &extremes.lowest, &extremes.most_wrong})
+    for (ScoredSample& sample : *samples) sample.text = text_of(sample.ids, vocabulary, tokenizer);
+}
+
+void check_fits(const EvaluateOptions& options, const DatasetInfo& data, const Task& task) {
+  if (data.labels != task.labels || data.classes != task.classes)
+    input_error("{}: its classes ({}) are not the model's ({})", options.data.string(),
+                names_of(data.classes), names_of(task.classes));
+  if (!data.tokenizer.gives_same_ids(task.tokenizer))
+    input_error(
+        "{}: was prepared with another vocabulary than the model's; prepare it with --tokenizer {} "
+        "--tokenizer-from {}",
+        options.data.string(), task.tokenizer.kind, options.model.string());
+}
 
 class LibraryEngine final : public Engine {
  public:
@@ -63,22 +146,27 @@ class LibraryEngine final : public Engine {
     return paceline::train(options, exchange, progress);
   }
 
-  EvaluateResult evaluate(const fs::path& model, const fs::path& data, const std::string& split,
-                          unsigned executors, Progress& progress) override {
+  EvaluateResult evaluate(const EvaluateOptions& options, Progress& progress) override {
     const auto begin = std::chrono::steady_clock::now();
-    const LoadedModel loaded = load_model(model);
-    const DatasetInfo info = read_dataset_info(data);
-    if (info.labels != loaded.task.labels || info.classes != loaded.task.classes)
-      input_error("{}: its classes ({}) are not the model's ({})", data.string(), names_of(info.classes),
-                  names_of(loaded.task.classes));
-    if (!info.tokenizer.gives_same_ids(loaded.task.tokenizer))
-      input_error(
-          "{}: was prepared with another vocabulary than the model's; prepare it with --tokenizer {} "
-          "--tokenizer-from {}",
-          data.string(), loaded.task.tokenizer.kind, model.string());
-    Executors crew(executors > 0 ? executors : usable_cores());
+    const DatasetInfo data = read_dataset_info(options.data);
+    if (data.classes.empty()) input_error("{}: has no labels to score against", options.data.string());
+    const EvaluatedModel evaluated = open_evaluated(options, data);
+    const Task& task = evaluated.task();
+    check_fits(options, data, task);
+    const uint32_t of = class_of(options.of, task);
+    ExtremesCounter extremes(options.top, task.classes[of]);
+    SampleListener listener;
+    if (options.top > 0)
+      listener = [&](uint64_t row, const Sample& sample, std::span<const float> scores) {
+        const bool truth = task.labels == LabelKind::multiple ? sample.flags[of] != 0 : sample.label == of;
+        extremes.add(row, scores[of], truth, sample.ids);
+      };
+    Executors executors(options.executors > 0 ? options.executors : usable_cores());
     EvaluateResult result;
-    result.scores = evaluate_split(*loaded.model, loaded.task, data, info, split, crew, progress);
+    result.scores = evaluate_split(evaluated.model(), task, options.data, data, options.split, executors,
+                                   progress, nullptr, 0, listener);
+    if (!options.checkpoint.empty()) result.step = evaluated.checkpoint.step;
+    if (options.top > 0) fill_texts(result.extremes.emplace(extremes.take()), options.data, data.tokenizer);
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;
   }
