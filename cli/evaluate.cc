@@ -17,7 +17,7 @@ class Evaluate final : public Command {
     table.text("data", &data_, "Data set to score on.").named("DATASET").need();
     table.text("split", &split_, "Part of the data set.").one_of({"train", "valid", "test"});
     table
-        .list("checkpoint", &checkpoints_,
+        .text("checkpoint", &checkpoint_,
               "Score the run as it was at this step instead, or at best or last; two of them side by side.")
         .named("A,B");
     table.integer("top", &top_, 0, 1000,
@@ -32,9 +32,13 @@ class Evaluate final : public Command {
 
   int run() override {
     TerminalProgress progress;
-    if (checkpoints_.size() > 2) input_error("--checkpoint: one or two, not {}", checkpoints_.size());
+    const size_t comma = std::min(checkpoint_.find(','), checkpoint_.size());
+    std::vector<std::string> checkpoints = {checkpoint_.substr(0, comma)};
+    if (comma < checkpoint_.size()) checkpoints.push_back(checkpoint_.substr(comma + 1));
+    if (checkpoints.back().find(',') != std::string::npos)
+      input_error("--checkpoint {}: name one or two", checkpoint_);
     std::vector<EvaluateResult> results;
-    for (const auto& checkpoint : checkpoints_.empty() ? std::vector<std::string>{""} : checkpoints_)
+    for (const auto& checkpoint : checkpoints)
       results.push_back(engine().evaluate(options_for(checkpoint), progress));
     std::optional<Scores> baseline;
     if (baseline_) baseline = baseline_scores(progress);
@@ -113,8 +117,7 @@ class Evaluate final : public Command {
     return engine().evaluate(evaluation, progress).scores;
   }
 
-  std::string model_, data_, split_ = "test", of_;
-  std::vector<std::string> checkpoints_;
+  std::string model_, data_, split_ = "test", checkpoint_, of_;
   uint64_t executors_ = 0, top_ = 0;
   bool baseline_ = false, json_ = false;
 };

@@ -205,7 +205,10 @@ class Quickstart final : public Command {
 
   Scores score(const char* run) const {
     TerminalProgress progress;
-    return engine().evaluate({.model = in(run), .data = in("data")}, progress).scores;
+    EvaluateOptions options;
+    options.model = in(run);
+    options.data = in("data");
+    return engine().evaluate(options, progress).scores;
   }
 
   void evaluate(const ReviewFacts& facts) {

@@ -137,7 +137,8 @@ TEST_F(ModelCommands, TwoCheckpointsStandSideBySide) {
   best.erase("step");
   EXPECT_EQ(best, Json::parse(ask({"evaluate", "run", "--data", data_, "--json"})));
   refuses({"evaluate", "run", "--data", data_, "--checkpoint", "123456"}, {"--checkpoint 123456", first});
-  refuses({"evaluate", "run", "--data", data_, "--checkpoint", "1,2,3"}, {"--checkpoint", "one or two"});
+  refuses({"evaluate", "run", "--data", data_, "--checkpoint", "1,2,3"},
+          {"--checkpoint 1,2,3", "one or two"});
   refuses({"evaluate", model_ + "/model", "--data", data_, "--checkpoint", "last"}, {"config.yaml"});
 }
 
