@@ -1,6 +1,7 @@
 """Shared by the benchmarks: run a command, and know its wall time and peak memory."""
+import json
 import os
-import resource
+import statistics
 import subprocess
 import sys
 import time
@@ -41,3 +42,36 @@ def data_folder():
     if not os.path.isdir(folder):
         sys.exit(f"{folder}: no data there; set PACELINE_DATA to a folder with imdb/train.csv.gz")
     return folder
+
+
+TORCH_PEERS = ("torch==2.15.0", "numpy", "h5py")
+BERT_PEERS = (*TORCH_PEERS, "transformers==4.57.1", "onnx", "onnxruntime")
+
+
+def peer_python(venv, packages):
+    """The Python of a virtual environment, which is made with these packages when it is not there."""
+    python = os.path.join(venv, "bin", "python")
+    if not os.path.exists(python):
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=True)
+    return python
+
+
+def take_turns(kinds, value, repeats):
+    """The median over the repeats of value(measure()) for every kind; A B C, A B C, …"""
+    found = {name: [] for name in kinds}
+    for _ in range(repeats):
+        for name, measure in kinds.items():
+            found[name].append(value(measure()))
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def read_steps(run_folder, skip):
+    """Seconds and tokens of every step of a run but the first ones."""
+    with open(os.path.join(run_folder, "events.jsonl"), encoding="utf-8") as file:
+        events = [event for event in map(json.loads, file) if event["event"] == "step"][skip:]
+    return {"seconds": [event["seconds"]["step"] for event in events], "tokens": [event["tokens"] for event in events]}
+
+
+def tokens_a_second(result):
+    return sum(result["tokens"]) / sum(result["seconds"])

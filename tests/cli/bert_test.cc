@@ -21,13 +21,7 @@ class Bert : public Training {
     }
     write("rows.csv", rows);
   }
-  static void prepare(const std::string& out, const Words& more = {}) {
-    Words all = {"prepare",   "--input",          "rows.csv",  "--label",       "label", "--tokenizer",
-                 "wordpiece", "--tokenizer-from", "vocab.txt", "--valid-share", "0.2",   "--out",
-                 out};
-    all.insert(all.end(), more.begin(), more.end());
-    run_well(all);
-  }
+  static void prepare(const std::string& out, const Words& more = {}) { run_well(prepare_pieces(out, more)); }
   // Learns within 40 steps.
   static Words bert(const std::string& data, const std::string& out, const Words& more = {}) {
     Words all = {"train", "--data",          data,   "--model",       "bert", "--out",

@@ -149,6 +149,14 @@ void Scratch::refuses(const Words& arguments, const Words& parts, int code) {
 
 const char* const review_label = "overall>=4:positive,overall<=2:negative";
 
+Words prepare_pieces(const std::string& out, const Words& more) {
+  Words all = {"prepare",   "--input",          "rows.csv",  "--label",       "label", "--tokenizer",
+               "wordpiece", "--tokenizer-from", "vocab.txt", "--valid-share", "0.2",   "--out",
+               out};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
 Words prepare_reviews(const fs::path& reviews, const fs::path& out, const Words& more) {
   Words all = {"prepare",    "--input", reviews.string(), "--format", "jsonl",     "--text",
                "reviewText", "--label", review_label,     "--out",    out.string()};

@@ -73,5 +73,7 @@ const std::string& tiny_pieces();
 extern const char* const review_label;
 // Arguments of prepare for generated reviews.
 Words prepare_reviews(const fs::path& reviews, const fs::path& out, const Words& more = {});
+// Arguments of prepare for the rows.csv that lies here, cut into the pieces of vocab.txt.
+Words prepare_pieces(const std::string& out, const Words& more = {});
 
 }  // namespace paceline

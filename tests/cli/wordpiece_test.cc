@@ -19,13 +19,6 @@ class WordPieces : public Scratch {
              (i % 2 ? ",is it,yes\n" : ",it is,no\n");
     write("rows.csv", csv);
   }
-  static Words prepare(const std::string& out, const Words& more = {}) {
-    Words all = {"prepare",   "--input",          "rows.csv",  "--label",       "label", "--tokenizer",
-                 "wordpiece", "--tokenizer-from", "vocab.txt", "--valid-share", "0.2",   "--out",
-                 out};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
   static std::string ask(const Words& arguments) {
     const Output output = run(arguments);
     EXPECT_EQ(output.code, 0) << output.err;
@@ -34,7 +27,7 @@ class WordPieces : public Scratch {
 };
 
 TEST_F(WordPieces, ModelsTrainOnThemAndTokenizeAlike) {
-  ask(prepare("data"));
+  ask(prepare_pieces("data"));
   ask({"train", "--data", "data", "--model", "ngram", "--buckets", "1000", "--out", "ngram"});
   ask({"train", "--data", "data", "--model", "lstm", "--hidden", "8", "--embedding", "8", "--steps", "20",
        "--max-length", "5", "--out", "lstm"});
@@ -47,7 +40,7 @@ TEST_F(WordPieces, ModelsTrainOnThemAndTokenizeAlike) {
   EXPECT_EQ(run({"evaluate", "lstm", "--data", "data", "--split", "valid"}).code, 0);
   // A model of words is another matter, and so are other rules.
   refuses({"evaluate", tiny_run(), "--data", "data"}, {"data"});
-  ask(prepare("cased", {"--cased"}));
+  ask(prepare_pieces("cased", {"--cased"}));
   refuses({"evaluate", "ngram", "--data", "cased"},
           {"cased", "--tokenizer wordpiece --tokenizer-from ngram"});
   ask({"prepare", "--input", "rows.csv", "--label", "label", "--tokenizer", "wordpiece", "--tokenizer-from",
@@ -56,7 +49,7 @@ TEST_F(WordPieces, ModelsTrainOnThemAndTokenizeAlike) {
 }
 
 TEST_F(WordPieces, PrepareAndInspectSayWhatWasCut) {
-  const std::string said = ask(prepare("data", {"--max-length", "6"}));
+  const std::string said = ask(prepare_pieces("data", {"--max-length", "6"}));
   EXPECT_TRUE(has(said, "wordpiece, uncased; 200 of 200 rows were cut to 6 ids")) << said;
   const std::string shown = ask({"inspect", "data", "--rows", "1"});
   EXPECT_TRUE(has(shown, "rows were cut to 6 ids")) << shown;
@@ -67,7 +60,7 @@ TEST_F(WordPieces, PrepareAndInspectSayWhatWasCut) {
 }
 
 TEST_F(WordPieces, PairsAreTrainedOnAsOneRow) {
-  ask(prepare("data", {"--text-pair", "second", "--max-length", "9"}));
+  ask(prepare_pieces("data", {"--text-pair", "second", "--max-length", "9"}));
   EXPECT_EQ(Json::parse(read_file("data/dataset.json")).at("pairs"), true);
   ask({"train", "--data", "data", "--model", "ngram", "--buckets", "1000", "--max-length", "7", "--out",
        "run"});
@@ -75,13 +68,13 @@ TEST_F(WordPieces, PairsAreTrainedOnAsOneRow) {
 }
 
 TEST_F(WordPieces, OptionsThatDoNotFitAreOneSentence) {
-  refuses(prepare("out", {"--min-count", "3"}), {"--min-count", "wordpiece"});
+  refuses(prepare_pieces("out", {"--min-count", "3"}), {"--min-count", "wordpiece"});
   refuses({"prepare", "--input", "rows.csv", "--label", "label", "--max-length", "9", "--out", "out"},
           {"--max-length", "word"});
-  refuses(prepare("out", {"--text-pair", "third"}), {"rows.csv", "third"});
-  refuses(prepare("out", {"--keep-html", "--clean-html"}), {"--keep-html", "--clean-html"});
+  refuses(prepare_pieces("out", {"--text-pair", "third"}), {"rows.csv", "third"});
+  refuses(prepare_pieces("out", {"--keep-html", "--clean-html"}), {"--keep-html", "--clean-html"});
   write("vocab.txt", "[UNK]\n[CLS]\n[SEP]\na\na\n");
-  refuses(prepare("out"), {"vocab.txt:5", "twice"});
+  refuses(prepare_pieces("out"), {"vocab.txt:5", "twice"});
 }
 
 }  // namespace

@@ -68,25 +68,12 @@ class BertGradients : public testing::TestWithParam<bool> {};  // whether layers
 
 TEST_P(BertGradients, LossAndEveryGradientEqualTransformersForEveryOption) {
   for_each_case(GetParam(), [](const Json& test, const std::string& prefix, const TensorModel& model) {
-    const OwnedBatch data(test, test["grain_begin"], test["step"]);
-    const auto workspace = model.make_workspace();
-    const auto parameters = model.parameters();
-    for (int attempt = 0; attempt < 2; ++attempt) {  // the second one finds a used workspace
-      Gradients gradients(parameters);
-      const GrainLoss found = model.compute_grains(data.batch, test["grain"], 1, *workspace, gradients)[0];
-      const double loss = test["expected_loss"], weight = test["expected_weight"];
-      EXPECT_LE(std::fabs(found.loss - loss), 1e-5 * loss) << found.loss << ", expected " << loss;
-      EXPECT_NEAR(found.weight, weight, 1e-6 * weight);
-      for (size_t p = 0; p < parameters.size(); ++p) {
-        const std::string name = parameters[p].name + ".gradient";
-        EXPECT_EQ(gradients.times_taken(p), 1) << name;
-        // The gradient of a key's bias is 0 but for rounding: a softmax does not see what all its inputs
-        // share. The weight of the same layer stands before it.
-        const float scale = name.ends_with("key.bias.gradient") ? largest_of(gradients.of(p - 1)) : 0;
-        expect_close(golden().read(prefix + name, parameters[p].shape), gradients.of(p), name, tolerance,
-                     scale);
-      }
-    }
+    // The gradient of a key's bias is 0 but for rounding: a softmax does not see what all its inputs share.
+    // The weight of the same layer stands before it.
+    const auto scale = [](const std::string& name, const Gradients& gradients, size_t p) {
+      return name.ends_with("key.bias.gradient") ? largest_of(gradients.of(p - 1)) : 0.f;
+    };
+    expect_loss_and_gradients(golden(), test, prefix, model, tolerance, scale);
   });
 }
 

@@ -120,4 +120,27 @@ inline void expect_close(const std::vector<float>& expected, std::span<const flo
         << name << "[" << i << "] is " << found[i] << ", expected " << expected[i];
 }
 
+// The model's loss and every gradient on the case's grain. scale_of: a scale for a parameter's gradient that
+// is larger than its own largest value, or 0.
+template <typename ScaleOf>
+void expect_loss_and_gradients(const Golden& golden, const Json& test, const std::string& prefix,
+                               const TensorModel& model, float tolerance, const ScaleOf& scale_of) {
+  const OwnedBatch data(test, test["grain_begin"], test["step"]);
+  const auto workspace = model.make_workspace();
+  const auto parameters = model.parameters();
+  for (int attempt = 0; attempt < 2; ++attempt) {  // the second one finds a used workspace
+    Gradients gradients(parameters);
+    const GrainLoss found = model.compute_grains(data.batch, test["grain"], 1, *workspace, gradients)[0];
+    const double loss = test["expected_loss"], weight = test["expected_weight"];
+    EXPECT_LE(std::fabs(found.loss - loss), 1e-5 * loss) << found.loss << ", expected " << loss;
+    EXPECT_NEAR(found.weight, weight, 1e-6 * weight);
+    for (size_t p = 0; p < parameters.size(); ++p) {
+      const std::string name = parameters[p].name + ".gradient";
+      EXPECT_EQ(gradients.times_taken(p), 1) << name;
+      expect_close(golden.read(prefix + name, parameters[p].shape), gradients.of(p), name, tolerance,
+                   scale_of(name, gradients, p));
+    }
+  }
+}
+
 }  // namespace paceline

@@ -5,6 +5,12 @@
 namespace paceline {
 namespace {
 
+std::unique_ptr<Pace> pull_of_two() {
+  PaceOptions options = policy("pull");
+  options.executors = {1, 1};
+  return make_pace(options);
+}
+
 TEST(PacePull, ReachesTheLimitOfWholeGrains) {
   for (const Speeds& mix : mixes)
     for (uint32_t grains : {16u, 32u, 100u}) {
@@ -111,9 +117,7 @@ TEST(PacePull, WhileSpeedsAreUnknownGrainsAreDealtOneByOne) {
 }
 
 TEST(PacePull, WhoIsAtSeveralGrainsIsExpectedToBeFreeAfterAllOfThem) {
-  PaceOptions options = policy("pull");
-  options.executors = {1, 1};
-  auto pace = make_pace(options);
+  auto pace = pull_of_two();
   // A grain takes worker 0 a second, worker 1 five and a half.
   const Work first{1, 0, 2, 2}, second{2, 0, 6, 6};
   pace->next({first, 0, 0, 0}, 0);
@@ -126,9 +130,7 @@ TEST(PacePull, WhoIsAtSeveralGrainsIsExpectedToBeFreeAfterAllOfThem) {
 }
 
 TEST(PacePull, TheCostOfAGrainIsItsPartOfWhatWasComputedAtOnce) {
-  PaceOptions options = policy("pull");
-  options.executors = {1, 1};
-  auto pace = make_pace(options);
+  auto pace = pull_of_two();
   const Work first{1, 0, 2, 2}, second{2, 0, 8, 8}, third{3, 0, 2, 2};
   for (uint32_t worker : {0u, 1u}) pace->next({first, worker, 0, 0}, 0);
   for (uint32_t worker : {0u, 1u}) EXPECT_FALSE(pace->next({first, worker, 0, 1}, 1).count);
@@ -142,9 +144,7 @@ TEST(PacePull, TheCostOfAGrainIsItsPartOfWhatWasComputedAtOnce) {
 }
 
 TEST(PacePull, TheLastWhoAsksGetsTheRest) {
-  PaceOptions options = policy("pull");
-  options.executors = {1, 1};
-  auto pace = make_pace(options);
+  auto pace = pull_of_two();
   // Worker 0 is fast, worker 1 takes a hundred times as long.
   const Work first{1, 0, 3, 3}, second{2, 0, 2, 2};
   pace->next({first, 0, 0, 0}, 0);
