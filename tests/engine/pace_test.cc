@@ -94,7 +94,7 @@ TEST_P(EveryPace, DealsEveryGrainOnceWhateverTheSpeeds) {
   }
 }
 
-TEST_P(EveryPace, DealsSeveralAtOnceAndTheLastOnesOneByOne) {
+TEST_P(EveryPace, DealsSeveralAtOnceAndAllEndTogether) {
   SimulatedRun run = constant_run({1, 1});
   run.executors = {2, 2};
   run.grains = 64;
@@ -107,7 +107,7 @@ TEST_P(EveryPace, DealsSeveralAtOnceAndTheLastOnesOneByOne) {
     ASSERT_LE(deal.count, 4u);
     last[worker] = deal;
   }
-  for (const Deal& deal : last) EXPECT_EQ(deal.count, 1u);
+  for (const Deal& deal : last) EXPECT_EQ(deal.count, options().policy == "pull" ? 1u : 4u);
   EXPECT_LT(taken.size(), 40u);
   EXPECT_LT(steps.back().seconds, 1.01 * steps.back().limit);
 }
@@ -202,14 +202,37 @@ TEST(PaceEven, IsAsSlowAsTheSlowest) {
   EXPECT_EQ(Simulation(odd, policy("even")).step().shares, (std::vector<uint64_t>{11, 11, 10}));
 }
 
-TEST(PaceShares, AnExecutorTakesHalfOfItsPartAtMost) {
-  EXPECT_EQ(grains_at_once(32, 2, 4), 4u);
-  EXPECT_EQ(grains_at_once(12, 2, 4), 3u);
-  EXPECT_EQ(grains_at_once(5, 2, 4), 2u);
-  EXPECT_EQ(grains_at_once(4, 2, 4), 1u);
-  EXPECT_EQ(grains_at_once(4, 8, 4), 1u);
-  EXPECT_EQ(grains_at_once(3, 1, 4), 3u) << "nobody waits for it";
-  EXPECT_EQ(grains_at_once(UINT32_MAX, 3, UINT32_MAX), 715827883u);
+TEST(PaceShares, AnExecutorTakesItsPartAtMost) {
+  EXPECT_EQ(grains_at_once(32, 0, 2, 4), 4u);
+  EXPECT_EQ(grains_at_once(4, 4, 2, 4), 4u) << "the other has its four already";
+  EXPECT_EQ(grains_at_once(4, 3.9, 2, 4), 4u);
+  EXPECT_EQ(grains_at_once(4, 2, 2, 4), 3u);
+  EXPECT_EQ(grains_at_once(4, 0, 2, 4), 2u);
+  EXPECT_EQ(grains_at_once(2, 9, 2, 4), 2u);
+  EXPECT_EQ(grains_at_once(4, 0, 8, 4), 1u);
+  EXPECT_EQ(grains_at_once(3, 0, 1, 4), 3u) << "nobody waits for it";
+  EXPECT_EQ(grains_at_once(UINT32_MAX, 0, 3, UINT32_MAX), 1431655765u);
+}
+
+// Two executors of one worker, of which one needs this many times the other's time for a grain.
+std::vector<uint32_t> counts_of_deals(double slowness) {
+  const auto pace = make_pace({.policy = "even", .executors = {2}});
+  const Work work{.step = 1, .attempt = 0, .grains = 16, .tokens = 1600};
+  double free[2] = {0, 0}, seconds[2] = {0, 0};
+  std::vector<uint32_t> counts;
+  for (;;) {
+    const uint32_t executor = free[0] <= free[1] ? 0 : 1;
+    const Deal deal = pace->next({work, 0, executor, seconds[executor], 4}, free[executor]);
+    if (deal.count == 0) return counts;
+    counts.push_back(deal.count);
+    seconds[executor] = deal.count * (executor == 0 ? 1 : slowness);
+    free[executor] += seconds[executor];
+  }
+}
+
+TEST(PaceShares, ExecutorsOfOneWorkerEndTogether) {
+  EXPECT_EQ(counts_of_deals(1.01), (std::vector<uint32_t>{4, 4, 4, 4}));
+  EXPECT_EQ(counts_of_deals(2), (std::vector<uint32_t>{4, 4, 4, 2, 2}));
 }
 
 TEST(PaceEpoch, TakesTheSpeedsOfTheLastEpoch) {

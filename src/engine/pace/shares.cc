@@ -1,6 +1,7 @@
 #include "engine/pace/shares.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <queue>
 
@@ -81,9 +82,9 @@ double executor_speed(const WorkerStep& step, unsigned executors) {
   return tokens_of_grain * static_cast<double>(rounds(step.grains, executors)) / step.seconds;
 }
 
-uint32_t grains_at_once(uint32_t left, unsigned executors, uint32_t wanted) {
-  const uint64_t half = (left + 2ull * executors - 1) / (2ull * executors);
-  return static_cast<uint32_t>(std::clamp<uint64_t>(wanted, 1, executors == 1 ? left : half));
+uint32_t grains_at_once(uint32_t left, double with_others, unsigned executors, uint32_t wanted) {
+  const double part = std::round((left + with_others) / executors);
+  return static_cast<uint32_t>(std::clamp<double>(std::min<double>(part, wanted), 1, left));
 }
 
 SharedOut::SharedOut(std::vector<unsigned> executors)
@@ -94,14 +95,28 @@ std::vector<SharedOut::Row> SharedOut::cut(const Work& work) const {
   uint32_t begin = 0;
   for (uint64_t share : shares(work)) {
     const uint32_t end = begin + static_cast<uint32_t>(share);
-    rows.push_back({begin, end});
+    rows.push_back({begin, end, std::vector<Dealt>(executors_[rows.size()])});
     begin = end;
   }
   PACELINE_ASSERT(begin == work.grains);
   return rows;
 }
 
-Deal SharedOut::next(const Claim& claim, double) {
+// The executors of a worker are equal, so what this one needed for its last grains tells how far the others
+// are with theirs.
+double SharedOut::grains_with_others(const Row& row, const Claim& claim, double now) {
+  const Dealt& own = row.executors[claim.executor];
+  const double seconds_of_grain = own.grains == 0 ? 0 : claim.seconds / own.grains;
+  double sum = 0;
+  for (const Dealt& dealt : row.executors) {
+    if (&dealt == &own) continue;
+    const double done = seconds_of_grain > 0 ? (now - dealt.since) / seconds_of_grain : 0;
+    sum += std::clamp<double>(dealt.grains - done, 0, dealt.grains);
+  }
+  return sum;
+}
+
+Deal SharedOut::next(const Claim& claim, double now) {
   std::vector<Row>* rows = works_.open(claim, [&] { return cut(claim.work); });
   if (!rows) return {};
   Row& row = (*rows)[claim.worker];
@@ -109,9 +124,12 @@ Deal SharedOut::next(const Claim& claim, double) {
     works_.tell_none(claim);
     return {};
   }
-  const uint32_t first = row.next;
-  row.next += grains_at_once(row.end - first, executors_[claim.worker], claim.wanted);
-  return {first, row.next - first, row.end - row.next};
+  const uint32_t first = row.next,
+                 count = grains_at_once(row.end - first, grains_with_others(row, claim, now),
+                                        executors_[claim.worker], claim.wanted);
+  row.next += count;
+  row.executors[claim.executor] = {count, now};
+  return {first, count, row.end - row.next};
 }
 
 uint32_t SharedOut::left(const Work& work, uint32_t worker) {

@@ -18,9 +18,9 @@ double step_seconds(std::span<const uint64_t> shares, std::span<const double> sp
 // 0 when the worker had no grain.
 double executor_speed(const WorkerStep& step, unsigned executors);
 
-// How many of the grains that are left an executor takes at once, of several equal ones: half of its part at
-// most, so that the last ones are single and all executors end together.
-uint32_t grains_at_once(uint32_t left, unsigned executors, uint32_t wanted);
+// How many of the grains that are left an executor takes at once, of several equal ones: its part at most of
+// these and of those that the others are still at, so that all end together.
+uint32_t grains_at_once(uint32_t left, double with_others, unsigned executors, uint32_t wanted);
 
 class SharedOut : public Pace {
  public:
@@ -35,10 +35,16 @@ class SharedOut : public Pace {
   const std::vector<unsigned>& executors() const { return executors_; }
 
  private:
+  struct Dealt {
+    uint32_t grains = 0;
+    double since = 0;
+  };
   struct Row {
     uint32_t next = 0, end = 0;
+    std::vector<Dealt> executors;  // what each was dealt last
   };
   std::vector<Row> cut(const Work& work) const;
+  static double grains_with_others(const Row& row, const Claim& claim, double now);
 
   std::vector<unsigned> executors_;
   Works<std::vector<Row>> works_;
