@@ -67,6 +67,26 @@ TEST(PaceInterval, RareHiccupsCostLittle) {
   EXPECT_LT(over_limit(Simulation(run, policy("interval")).steps(400), 5), 1.06);
 }
 
+TEST(PaceInterval, AWorkerThatWasHeldUpOnceIsNoSlowWorker) {
+  PaceOptions options = policy("interval");
+  options.executors = {1, 1};
+  const auto pace = make_pace(options);
+  const auto step = [&](uint64_t number, double first_seconds) {
+    const Work work{number, 0, 32, 3200};
+    const uint32_t share = pace->left(work, 0);
+    pace->add(work, 0,
+              std::vector<WorkerStep>{{share, share * 100ull, share * first_seconds},
+                                      {32 - share, (32 - share) * 100ull, (32 - share) * 0.8}});
+    return share;
+  };
+  for (uint64_t number = 1; number < 31; ++number) step(number, 0.1);
+  EXPECT_EQ(step(32, 6), 29u);
+  EXPECT_EQ(step(33, 0.1), 29u) << "after one step of sixty times the usual";
+  EXPECT_EQ(step(34, 6), 29u);
+  EXPECT_EQ(step(35, 6), 29u);
+  EXPECT_LT(step(36, 6), 5u) << "after two of them in a row";
+}
+
 TEST(PaceInterval, AWorkerWithoutAGrainIsMeasuredNowAndThen) {
   SimulatedRun run = constant_run({1, 1});
   run.grains = 4;

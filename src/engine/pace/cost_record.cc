@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace paceline {
@@ -16,6 +17,8 @@ struct Jump {
   double least, over_noise;
 };
 constexpr Jump of_recent = {0.05, 3}, of_one = {0.25, 8};
+// A cost this many times the usual one is believed when the next one is as high.
+constexpr double held_up = 4;
 
 // The mean of the middle half: as good as a mean for even noise, and deaf to a single hiccup.
 double middle_mean(std::vector<double> values) {
@@ -48,6 +51,9 @@ void CostRecord::forget(const std::vector<double>& all_but) {
 }
 
 void CostRecord::add(double cost) {
+  const bool is_held_up = !costs_.empty() && cost > held_up * cost_;
+  if (is_held_up && !std::exchange(was_held_up_, true)) return;
+  was_held_up_ = false;
   auto differs = [this](double now, const Jump& jump) {
     return std::abs(now - cost_) / cost_ > std::max(jump.least, jump.over_noise * noise());
   };

@@ -6,8 +6,9 @@
 
 namespace paceline {
 
-// Costs (seconds per token) since the last change of speed, as far as a window reaches. Without functions of
-// the C library, whose last bit differs between machines: all workers must come to the same shares.
+// Costs (seconds per token) since the last change of speed, as far as a window reaches; a single one that is
+// many times as high tells nothing, for a worker that was held up is no slow worker. Without functions of the
+// C library, whose last bit differs between machines: all workers must come to the same shares.
 class CostRecord {
  public:
   void add(double cost);
@@ -23,7 +24,7 @@ class CostRecord {
   void forget(const std::vector<double>& all_but);
   std::deque<double> costs_;
   double cost_ = 0, noise_before_ = 0.05;  // before the last change of speed
-  bool has_jumped_ = false;
+  bool has_jumped_ = false, was_held_up_ = false;
 };
 
 }  // namespace paceline

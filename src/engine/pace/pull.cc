@@ -13,6 +13,8 @@ namespace {
 
 // Trying a slow executor again may cost this part of the time that has passed since the last try.
 constexpr double part_for_trials = 0.01;
+// Whoever would end a grain just in time helps little, and a little later than thought all wait for it.
+constexpr double caution = 1.1;
 
 double tokens_of_grain(const Work& work) {
   return work.tokens == 0 || work.grains == 0
@@ -56,7 +58,9 @@ class Pull : public Pace {
     const size_t executor = first_[claim.worker] + claim.executor;
     const double tokens = tokens_of_grain(claim.work);
     ExecutorInWork& state = work->executors[executor];
-    if (state.doing == Doing::computing) speeds_[executor].add(claim.seconds / (state.grains * tokens), now);
+    // From here to here: asking and being answered is a part of what a grain costs.
+    if (state.doing == Doing::computing)
+      speeds_[executor].add((now - state.since) / (state.grains * tokens), now);
     if (work->next == work->grains || declines(*work, executor, tokens, now)) {
       state.doing = Doing::told_none;
       works_.tell_none(claim);
@@ -120,7 +124,7 @@ class Pull : public Pace {
 
   bool declines(const PulledWork& work, size_t executor, double tokens, double now) {
     if (!speeds_[executor].is_known()) return false;
-    const double end = now + speeds_[executor].cost() * tokens;
+    const double end = now + caution * speeds_[executor].cost() * tokens;
     const double grains = work.grains - work.next;
     const std::vector<Helper> helpers = others(work, executor, tokens, now, end - now);
     if (grains_until(end, helpers) < grains) return false;
