@@ -41,14 +41,15 @@ TEST(PacePull, AJumpIsFollowedWithinTheStep) {
   EXPECT_LT(over_limit(steps, jump + 1), 1.02);
 }
 
-TEST(PacePull, AWorkerThatWouldJustBeInTimeIsLeftOut) {
-  SimulatedRun run =
-      constant_run({1, 0.0321});  // its grain takes as long as all 32 take the other, within 3 %
-  run.noise_per_grain = 0.15;
-  const auto steps = Simulation(run, policy("pull")).steps(400);
-  double alone = 0, together = 0;
-  for (const SimulatedStep& step : steps) alone += 32 * 0.1, together += step.seconds;
-  EXPECT_LT(together, 1.01 * alone);
+TEST(PacePull, WhatAskingTakesIsAPartOfAGrainsCost) {
+  auto pace = pull_of_two();
+  // A grain takes worker 0 a second, worker 1 three and a half, and that one hears of it a second later.
+  const Work first{1, 0, 2, 2}, second{2, 0, 4, 4};
+  pace->next({first, 0, 0, 0}, 0);
+  pace->next({first, 1, 0, 0}, 0);
+  EXPECT_EQ(pace->next({first, 0, 0, 1}, 1).count, 0u);
+  EXPECT_EQ(pace->next({first, 1, 0, 3.5}, 4.5).count, 0u);
+  EXPECT_EQ(pace->next({second, 1, 0, 0}, 10).count, 0u) << "until 14.5 the other has ended all four";
 }
 
 TEST(PacePull, PausesOfAQuotaDoNotMatter) {

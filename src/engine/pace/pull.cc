@@ -13,8 +13,6 @@ namespace {
 
 // Trying a slow executor again may cost this part of the time that has passed since the last try.
 constexpr double part_for_trials = 0.01;
-// Whoever would end a grain just in time helps little, and a little later than thought all wait for it.
-constexpr double caution = 1.1;
 
 double tokens_of_grain(const Work& work) {
   return work.tokens == 0 || work.grains == 0
@@ -124,7 +122,7 @@ class Pull : public Pace {
 
   bool declines(const PulledWork& work, size_t executor, double tokens, double now) {
     if (!speeds_[executor].is_known()) return false;
-    const double end = now + caution * speeds_[executor].cost() * tokens;
+    const double end = now + speeds_[executor].cost() * tokens;
     const double grains = work.grains - work.next;
     const std::vector<Helper> helpers = others(work, executor, tokens, now, end - now);
     if (grains_until(end, helpers) < grains) return false;
