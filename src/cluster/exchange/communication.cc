@@ -19,15 +19,16 @@ constexpr auto patience = 100ms;
 // A nap costs 20 us of a core, however short it is, and a look 1 us (on a virtual machine).
 constexpr int looks_before_a_nap = 3;
 
-// Short while something happens, longer while nothing does.
+// Short while something happens, longer while nothing does; in a long wait by a hundredth of what was waited, so
+// that looking costs the wait as little as it costs a core.
 class Nap {
  public:
   std::chrono::microseconds length() const { return length_; }
   void shorten() { length_ = shortest; }
-  void lengthen() { length_ = std::min(length_ + length_ / 2, longest); }
+  void lengthen() { length_ = std::min(length_ + length_ / (length_ < usual ? 2 : 100), longest); }
 
  private:
-  static constexpr std::chrono::microseconds shortest = 20us, longest = 400us;
+  static constexpr std::chrono::microseconds shortest = 20us, usual = 400us, longest = 2ms;
   std::chrono::microseconds length_ = shortest;
 };
 
