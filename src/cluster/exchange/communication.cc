@@ -19,8 +19,8 @@ constexpr auto patience = 100ms;
 // A nap costs 20 us of a core, however short it is, and a look 1 us (on a virtual machine).
 constexpr int looks_before_a_nap = 3;
 
-// Short while something happens, longer while nothing does; in a long wait by a hundredth of what was waited, so
-// that looking costs the wait as little as it costs a core.
+// Short while something happens, longer while nothing does; in a long wait by a hundredth of what was waited,
+// so that looking costs the wait as little as it costs a core.
 class Nap {
  public:
   std::chrono::microseconds length() const { return length_; }
