@@ -73,6 +73,12 @@ TEST_F(MpiExchange, WaitingForALateWorkerBurnsNoCore) {
   EXPECT_LT(cpu, 0.1 * waited) << result.output;
 }
 
+TEST_F(MpiExchange, OfTwoWorkersOneDoesNotWaitForAnotherThatHasNothingToAdd) {
+  const ProcessResult result = run_workers(2, "idle-worker");
+  ASSERT_TRUE(result.succeeded()) << result.output;
+  EXPECT_LT(number_after(result, "waited "), 2) << result.output;
+}
+
 TEST_F(MpiExchange, OperationsMoveOnWhileTheCallerComputes) {
   const ProcessResult result = run_workers(2, "compute");
   EXPECT_TRUE(result.succeeded()) << result.output;

@@ -32,6 +32,8 @@ class Collectives {
   // Moves on what was started, appends the numbers of those that have ended, and says whether anything has,
   // even a part of one.
   virtual bool advance(std::vector<uint64_t>& ended) = 0;
+  // What has ended here may still be on its way to others, who need advance() for it.
+  virtual bool is_sending() const { return false; }
   // After a barrier that has ended.
   virtual void close() = 0;
 };

@@ -92,7 +92,7 @@ void Communication::serve() {
 bool Communication::look() {
   bool moved = false;
   std::vector<uint64_t> ended;
-  for (int idle = 0; idle < looks_before_a_nap && under_way_ > 0; ++idle) {
+  for (int idle = 0; idle < looks_before_a_nap && is_busy(); ++idle) {
     if (!collectives_->advance(ended)) continue;
     note_end_of(ended);
     under_way_ -= ended.size();
@@ -107,7 +107,7 @@ bool Communication::look() {
 Communication::Order Communication::next_order(std::chrono::microseconds nap) {
   std::unique_lock lock(mutex_);
   auto awake = [&] { return closing_ || failure_ || !queue_.empty(); };
-  if (under_way_ == 0) {
+  if (!is_busy()) {
     work_.wait(lock, awake);
   } else {
     work_.wait_for(lock, nap, awake);

@@ -50,6 +50,7 @@ class Communication {
   Order next_order(std::chrono::microseconds nap);
   void note_end_of(const std::vector<uint64_t>& operations);
   bool is_closing() const;
+  bool is_busy() const { return under_way_ > 0 || collectives_->is_sending(); }
   void throw_if_failed(std::unique_lock<std::mutex>& lock);
 
   // The thread's own: the collectives, and how many operations are started and not ended.

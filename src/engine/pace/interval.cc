@@ -12,7 +12,7 @@ namespace {
 // Shares change for a gain beyond this, and beyond twice what the speeds may be off by.
 constexpr double least_gain = 0.02;
 // Every so many steps a worker whose share is nothing gets a grain, or its speed would never be known again.
-constexpr uint64_t steps_between_probes = 32;
+constexpr uint64_t steps_between_probes = 64;
 
 class Interval : public SharedOut {
  public:

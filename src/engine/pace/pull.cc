@@ -12,7 +12,7 @@ namespace paceline {
 namespace {
 
 // Trying a slow executor again may cost this part of the time that has passed since the last try.
-constexpr double part_for_trials = 0.01;
+constexpr double part_for_trials = 0.005;
 
 double tokens_of_grain(const Work& work) {
   return work.tokens == 0 || work.grains == 0

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -90,6 +91,24 @@ void keep_many_under_way(Exchange& exchange) {
   }
 }
 
+// Workers in turn have nothing to add; in the end nobody has.
+void add_nothing(Exchange& exchange) {
+  for (unsigned idle = 0; idle <= exchange.size(); ++idle)
+    for (size_t count : {1, 3000, 2'500'000}) {
+      const bool all_idle = idle == exchange.size();
+      std::vector<int32_t> values = own_values(exchange, count);
+      if (all_idle || exchange.rank() == idle) std::ranges::fill(values, 0);
+      exchange.wait(exchange.start_sum(values));
+      for (size_t i = 0; i < count; ++i) {
+        int64_t sum = 0;
+        for (unsigned rank = 0; rank < exchange.size(); ++rank)
+          if (!all_idle && rank != idle) sum += value_of(rank, i);
+        if (values[i] != sum)
+          work_error("sum {} of {} without worker {} is {}, not {}", i, count, idle, values[i], sum);
+      }
+    }
+}
+
 void exchange_all_kinds(Exchange& exchange) {
   for (size_t count : {0, 1, 7, 1000, 3'000'001}) {
     add_up(exchange, count);
@@ -97,6 +116,7 @@ void exchange_all_kinds(Exchange& exchange) {
     hand_out(exchange, count);
   }
   keep_many_under_way(exchange);
+  add_nothing(exchange);
   say("worker {} of {}, {} of {} here: right", exchange.rank(), exchange.size(), exchange.local_rank(),
       exchange.local_size());
   exchange.leave();
@@ -121,6 +141,36 @@ void wait_for_a_late_worker(Exchange& exchange) {
   exchange.wait(exchange.start_sum(values));
   const double waited = std::chrono::duration<double>(Clock::now() - begin).count();
   if (exchange.rank() == 0) say("waited {:.3f} s, cpu {:.4f} s", waited, cpu_seconds() - before);
+  exchange.leave();
+}
+
+// Worker 1 has nothing to add to these, and is stopped while worker 0 ends them.
+void end_without_the_idle(Exchange& exchange) {
+  std::vector<int32_t> pid = {exchange.rank() == 1 ? getpid() : 0};
+  exchange.wait(exchange.start_sum(pid));
+  const bool idle = exchange.rank() == 1;
+  std::vector<std::vector<int32_t>> values;
+  for (size_t count : {1'000'000, 3000, 2'000'000, 1'000'000, 100'000, 1'000'000, 3})
+    values.push_back(idle ? std::vector<int32_t>(count, 0) : own_values(exchange, count));
+  std::vector<uint64_t> operations;
+  if (!idle) {
+    std::this_thread::sleep_for(500ms);
+    kill(pid[0], SIGSTOP);
+  }
+  const Clock::time_point begin = Clock::now();
+  std::thread waker([&] {
+    if (idle) return;
+    std::this_thread::sleep_for(3s);
+    kill(pid[0], SIGCONT);
+  });
+  for (auto& numbers : values) operations.push_back(exchange.start_sum(numbers));
+  for (uint64_t operation : operations) exchange.wait(operation);
+  const double waited = std::chrono::duration<double>(Clock::now() - begin).count();
+  for (const auto& numbers : values)
+    for (size_t i = 0; i < numbers.size(); ++i)
+      if (numbers[i] != value_of(0, i)) work_error("value {} of {} is not that of rank 0", i, numbers.size());
+  if (!idle) say("waited {:.3f} s", waited);
+  waker.join();
   exchange.leave();
 }
 
@@ -171,11 +221,9 @@ int run(const std::string& task) {
     return 0;
   }
   static const std::map<std::string, void (*)(Exchange&)> tasks = {
-      {"all-kinds", exchange_all_kinds},
-      {"late-worker", wait_for_a_late_worker},
-      {"compute", compute_meanwhile},
-      {"give-up", give_up_waiting},
-      {"die", die_or_wait},
+      {"all-kinds", exchange_all_kinds},     {"late-worker", wait_for_a_late_worker},
+      {"idle-worker", end_without_the_idle}, {"compute", compute_meanwhile},
+      {"give-up", give_up_waiting},          {"die", die_or_wait},
   };
   tasks.at(task)(*open_exchange("mpi"));
   return 0;

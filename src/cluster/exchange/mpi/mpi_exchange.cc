@@ -1,6 +1,3 @@
-// The only file that sees mpi.h.
-#define OMPI_SKIP_MPICXX 1
-#include <mpi.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -9,10 +6,11 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "base/error.h"
 #include "cluster/exchange/background_exchange.h"
+#include "cluster/exchange/mpi/swap.h"
 
 namespace paceline {
 namespace {
@@ -25,19 +23,14 @@ constexpr size_t most_under_way = 4;
 // round waits until the slowest machine has looked.
 constexpr size_t small_bytes = 8 << 10;
 
-void check(int result, const char* call) {
-  if (result == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(result, text, &length);
-  work_error("{}: {}", call, text);
-}
-
 // A piece on its way.
 struct Flight {
   Collective piece;
   MPI_Request request = MPI_REQUEST_NULL;
   std::vector<uint32_t> gathered;  // of a small one: everyone's numbers, one worker after another
+  std::optional<Swap> swap;        // of a large one between two workers
+  // One that only receives takes no memory, and must not hold up what the other waits for.
+  bool counts() const { return !swap || swap->received; }
 };
 
 class MpiCollectives final : public Collectives {
@@ -45,13 +38,16 @@ class MpiCollectives final : public Collectives {
   Place open() override;
   void start(const Collective& collective) override;
   bool advance(std::vector<uint64_t>& ended) override;
-  void close() override { check(MPI_Finalize(), "MPI_Finalize"); }
+  bool is_sending() const override { return !departures_.empty(); }
+  void close() override;
 
  private:
   void launch_pieces();
+  void launch_piece(Flight& flight);
   void finish_piece(uint64_t number, std::vector<uint64_t>& ended);
 
-  int workers_ = 1;
+  Place place_;
+  Departures departures_;
   std::deque<Collective> waiting_;  // in pieces
   std::vector<Flight> flights_;
   std::map<uint64_t, size_t> pieces_left_;
@@ -60,13 +56,13 @@ class MpiCollectives final : public Collectives {
 // Workers are on one machine when it has one name: network namespaces with names of their own share memory.
 Place read_place() {
   int rank = 0, size = 0, length = 0;
-  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
   using Name = std::array<char, MPI_MAX_PROCESSOR_NAME>;
   Name own = {};
-  check(MPI_Get_processor_name(own.data(), &length), "MPI_Get_processor_name");
+  check_mpi(MPI_Get_processor_name(own.data(), &length), "MPI_Get_processor_name");
   std::vector<Name> names(static_cast<size_t>(size));
-  check(
+  check_mpi(
       MPI_Allgather(own.data(), sizeof(Name), MPI_CHAR, names.data(), sizeof(Name), MPI_CHAR, MPI_COMM_WORLD),
       "MPI_Allgather");
   const auto here = names.begin() + rank;
@@ -77,11 +73,15 @@ Place read_place() {
 
 Place MpiCollectives::open() {
   int provided = 0;
-  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  const Place place = read_place();
-  workers_ = static_cast<int>(place.size);
-  return place;
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  place_ = read_place();
+  return place_;
+}
+
+void MpiCollectives::close() {
+  departures_.wait();
+  check_mpi(MPI_Finalize(), "MPI_Finalize");
 }
 
 void MpiCollectives::start(const Collective& collective) {
@@ -94,18 +94,19 @@ void MpiCollectives::start(const Collective& collective) {
   } while (!rest.empty());
 }
 
-bool is_small(const Collective& piece) {
-  const bool adds = piece.kind == CollectiveKind::sum || piece.kind == CollectiveKind::max;
-  return adds && piece.bytes.size() <= small_bytes;
+bool adds(const Collective& piece) {
+  return piece.kind == CollectiveKind::sum || piece.kind == CollectiveKind::max;
 }
 
-void launch_small(Flight& flight, int workers) {
+bool is_small(const Collective& piece) { return adds(piece) && piece.bytes.size() <= small_bytes; }
+
+void launch_small(Flight& flight, unsigned workers) {
   const std::span<std::byte> own = flight.piece.bytes;
   const int count = static_cast<int>(own.size() / 4);
-  flight.gathered.resize(static_cast<size_t>(workers) * static_cast<size_t>(count));
-  check(MPI_Iallgather(own.data(), count, MPI_UINT32_T, flight.gathered.data(), count, MPI_UINT32_T,
-                       MPI_COMM_WORLD, &flight.request),
-        "MPI_Iallgather");
+  flight.gathered.resize(workers * static_cast<size_t>(count));
+  check_mpi(MPI_Iallgather(own.data(), count, MPI_UINT32_T, flight.gathered.data(), count, MPI_UINT32_T,
+                           MPI_COMM_WORLD, &flight.request),
+            "MPI_Iallgather");
 }
 
 // Sums of integers, whose order does not matter; unsigned ones wrap around as signed ones do on the wire.
@@ -128,31 +129,40 @@ MPI_Request launch(const Collective& piece) {
   const int count = bytes / 4;
   switch (piece.kind) {
     case CollectiveKind::sum:
-      check(MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_INT32_T, MPI_SUM, MPI_COMM_WORLD, &request),
-            "MPI_Iallreduce");
+      check_mpi(MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_INT32_T, MPI_SUM, MPI_COMM_WORLD, &request),
+                "MPI_Iallreduce");
       break;
     case CollectiveKind::max:
-      check(MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_UINT32_T, MPI_MAX, MPI_COMM_WORLD, &request),
-            "MPI_Iallreduce");
+      check_mpi(MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_UINT32_T, MPI_MAX, MPI_COMM_WORLD, &request),
+                "MPI_Iallreduce");
       break;
     case CollectiveKind::broadcast:
-      check(MPI_Ibcast(values, bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+      check_mpi(MPI_Ibcast(values, bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
       break;
     case CollectiveKind::barrier:
-      check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+      check_mpi(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
       break;
   }
   return request;
 }
 
+void MpiCollectives::launch_piece(Flight& flight) {
+  if (is_small(flight.piece)) {
+    launch_small(flight, place_.size);
+  } else if (adds(flight.piece) && place_.size == 2) {
+    flight.swap = launch_swap(flight.piece, static_cast<int>(1 - place_.rank), departures_);
+    flight.request = flight.swap->request;
+  } else {
+    flight.request = launch(flight.piece);
+  }
+}
+
 void MpiCollectives::launch_pieces() {
-  while (!waiting_.empty() && flights_.size() < most_under_way) {
+  auto under_way = [&] { return static_cast<size_t>(std::ranges::count_if(flights_, &Flight::counts)); };
+  while (!waiting_.empty() && under_way() < most_under_way) {
     Flight& flight = flights_.emplace_back();
     flight.piece = waiting_.front();
-    if (is_small(flight.piece))
-      launch_small(flight, workers_);
-    else
-      flight.request = launch(flight.piece);
+    launch_piece(flight);
     waiting_.pop_front();
   }
 }
@@ -164,17 +174,26 @@ void MpiCollectives::finish_piece(uint64_t number, std::vector<uint64_t>& ended)
   ended.push_back(number);
 }
 
+int received_bytes(const MPI_Status& status) {
+  int bytes = 0;
+  check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+  return bytes;
+}
+
 bool MpiCollectives::advance(std::vector<uint64_t>& ended) {
   launch_pieces();
+  departures_.advance();
   bool moved = false;
   for (auto flight = flights_.begin(); flight != flights_.end();) {
     int done = 0;
-    check(MPI_Test(&flight->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    MPI_Status status = {};
+    check_mpi(MPI_Test(&flight->request, &done, &status), "MPI_Test");
     if (done == 0) {
       ++flight;
       continue;
     }
     if (is_small(flight->piece)) combine_small(*flight);
+    if (flight->swap) end_swap(flight->piece, *flight->swap, received_bytes(status));
     finish_piece(flight->piece.number, ended);
     flight = flights_.erase(flight);
     moved = true;
@@ -186,8 +205,8 @@ bool MpiCollectives::advance(std::vector<uint64_t>& ended) {
 }  // namespace
 
 Exchange* paceline_make_exchange(std::string* problem) {
-  // The ring sends the fewest bytes; Open MPI reads its settings from the environment, where a user's own
-  // win.
+  // Among three and more the ring sends the fewest bytes; Open MPI reads its settings from the environment,
+  // where a user's own win.
   setenv("OMPI_MCA_coll_libnbc_iallreduce_algorithm", "1", 0);
   try {
     return std::make_unique<BackgroundExchange>(std::make_unique<MpiCollectives>()).release();

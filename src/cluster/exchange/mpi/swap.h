@@ -1,0 +1,44 @@
+// How two workers add up: each sends the other what it has, the bytes of a ring of two in one round instead
+// of two. Above all, a worker that has nothing to add says so in an empty message as soon as it knows, and
+// from then on the other does not depend on it: it ends its sums alone, and its numbers leave in their own
+// time.
+#pragma once
+#include <list>
+#include <memory>
+#include <span>
+
+#include "cluster/exchange/collectives.h"
+#include "cluster/exchange/mpi/mpi_calls.h"
+
+namespace paceline {
+
+// The other's numbers on their way here.
+struct Swap {
+  std::unique_ptr<uint32_t[]> received;  // none when there is nothing to add them to
+  MPI_Request request = MPI_REQUEST_NULL;
+};
+
+// Copies of numbers on their way to the other: the originals change when the other's arrive.
+class Departures {
+ public:
+  void send(std::span<const std::byte> bytes, int to);
+  // Forgets those that have left.
+  void advance();
+  bool empty() const { return copies_.empty(); }
+  // Sleeps until all have left.
+  void wait();
+
+ private:
+  struct Copy {
+    std::unique_ptr<std::byte[]> bytes;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  std::list<Copy> copies_;
+};
+
+// Both workers launch the same pieces, in the same order.
+Swap launch_swap(const Collective& piece, int other, Departures& departures);
+// When the request is done; count: of the bytes that came.
+void end_swap(const Collective& piece, const Swap& swap, int count);
+
+}  // namespace paceline
