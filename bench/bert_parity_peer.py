@@ -24,7 +24,6 @@ def make(vocabulary, folder, kind):
     return {}
 
 
-
 def compare(folder, state, answers, saved):
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()

@@ -12,16 +12,25 @@ BUILT = os.path.join(ROOT, "build", "release", "bin", "paceline")
 
 
 def run(command, quiet=True, **kwargs):
-    """Runs a command to its end; returns (seconds, peak resident MiB, stdout). Leaves on failure."""
+    """Runs a command to its end; returns (seconds, peak resident MiB, stdout). Leaves on failure; when it is interrupted itself it
+    waits until the command has ended, too."""
     started = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE if quiet else None, **kwargs)
     out, err = [], b""
     import threading
     reader = threading.Thread(target=lambda: out.append(process.stdout.read()))
     reader.start()
-    if quiet:
-        err = process.stderr.read()
-    reader.join()
+    try:
+        if quiet:
+            err = process.stderr.read()
+        reader.join()
+    except KeyboardInterrupt:  # the terminal has told the command as well
+        process.wait()
+        raise
+    except SystemExit:
+        process.terminate()
+        process.wait()
+        raise
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.monotonic() - started
@@ -45,7 +54,7 @@ def data_folder():
 
 
 TORCH_PEERS = ("torch==2.15.0", "numpy", "h5py")
-BERT_PEERS = (*TORCH_PEERS, "transformers==4.57.1", "onnx", "onnxruntime")
+BERT_PEERS = (*TORCH_PEERS, "transformers==4.57.1", "accelerate==1.15.0", "onnx==1.23.2", "onnxruntime==1.31.1")
 
 
 def peer_python(venv, packages):
@@ -66,10 +75,17 @@ def take_turns(kinds, value, repeats):
     return {name: statistics.median(values) for name, values in found.items()}
 
 
+def read_events(run_folder, kind):
+    """The events of a kind that belong to steps; the last one of each step, since a resumed run comes by again."""
+    with open(os.path.join(run_folder, "events.jsonl"), encoding="utf-8") as file:
+        events = (json.loads(line) for line in file if line.endswith("\n"))
+        by_step = {event["step"]: event for event in events if event["event"] == kind}
+    return [by_step[step] for step in sorted(by_step)]
+
+
 def read_steps(run_folder, skip):
     """Seconds and tokens of every step of a run but the first ones."""
-    with open(os.path.join(run_folder, "events.jsonl"), encoding="utf-8") as file:
-        events = [event for event in map(json.loads, file) if event["event"] == "step"][skip:]
+    events = read_events(run_folder, "step")[skip:]
     return {"seconds": [event["seconds"]["step"] for event in events], "tokens": [event["tokens"] for event in events]}
 
 

@@ -8,9 +8,9 @@ std::string dataset_summary(const DatasetInfo& info, const std::string& folder) 
   uint64_t records = 0, rows = 0;
   for (const auto& input : info.inputs) records += input.records;
   for (const auto& split : info.splits) rows += split.rows;
-  std::string out =
-      fmt::format("{}: {} of {} records, vocabulary of {}, {}\n\n", folder, with_commas(rows),
-                  with_commas(records), with_commas(info.tokenizer.vocabulary_size), info.fingerprint());
+  std::string out = fmt::format("{}: {} {} {} records, vocabulary of {}, {}\n\n", folder, with_commas(rows),
+                                info.packed ? "rows from" : "of", with_commas(records),
+                                with_commas(info.tokenizer.vocabulary_size), info.fingerprint());
   std::vector<std::string> columns = {"split", "rows", "tokens", "mean", "longest", "unknown %"};
   for (const auto& name : info.classes) columns.push_back(name);
   if (info.classes.size() > 12) columns.resize(6);
@@ -32,7 +32,10 @@ std::string dataset_summary(const DatasetInfo& info, const std::string& folder) 
   out += table.text();
   uint64_t truncated = 0;
   for (const auto& split : info.splits) truncated += split.truncated_rows;
-  if (info.tokenizer.is_wordpiece())
+  if (info.packed)
+    out += fmt::format("\nwordpiece, {}; texts one after another in rows of {} ids\n",
+                       info.tokenizer.rules.lowercase ? "uncased" : "cased", info.tokenizer.max_length);
+  else if (info.tokenizer.is_wordpiece())
     out += fmt::format("\nwordpiece, {}{}; {} of {} rows were cut to {} ids\n",
                        info.tokenizer.rules.lowercase ? "uncased" : "cased",
                        info.pairs ? ", pairs of texts" : "", with_commas(truncated), with_commas(rows),

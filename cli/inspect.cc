@@ -87,6 +87,7 @@ class Inspect final : public Command {
     Json summary = {{"run", path_}};
     uint64_t steps = 0;
     Table evaluations({"step", "split", "accuracy", "macro-F1", "loss", "best"});
+    Table guesses({"step", "split", "perplexity", "masked accuracy", "loss", "best"});
     read_events(fs::path(path_) / "events.jsonl", [&](const Json& event) {
       const std::string kind = event.at("event");
       if (kind == "run") {
@@ -105,14 +106,20 @@ class Inspect final : public Command {
       }
       if (kind == "evaluation") {
         const auto& scores = event.at("scores");
-        evaluations.add({event.at("step"), event.at("split"), scores.at("accuracy"), scores.at("macro_f1"),
-                         scores.value("mean_loss", Json()), event.at("best").get<bool>() ? "best" : ""});
+        const Json best = event.at("best").get<bool>() ? "best" : "";
+        if (scores.contains("perplexity"))
+          guesses.add({event.at("step"), event.at("split"), scores.at("perplexity"),
+                       scores.at("masked_accuracy"), scores.at("mean_loss"), best});
+        else
+          evaluations.add({event.at("step"), event.at("split"), scores.at("accuracy"), scores.at("macro_f1"),
+                           scores.value("mean_loss", Json()), best});
       }
       if (kind == "resources")
         summary["peak_memory"] = human_bytes(event.at("peak_rss_bytes").get<uint64_t>());
       if (kind == "end") summary["end"] = event;
       return true;
     });
+    if (guesses.size() > 0) evaluations = guesses;
     summary["evaluations"] = evaluations.json();
     if (json_) {
       print_json(summary);

@@ -50,6 +50,9 @@ class Prepare final : public Command {
         "wordpiece: keep capital letters and accents, where the folder of the vocabulary does not say.");
     table.integer("max-length", &o.max_length, 1, 1 << 20,
                   "wordpiece: most ids of a row, with [CLS] and [SEP]; longer texts are cut.");
+    table.flag(
+        "pack", &o.pack,
+        "wordpiece without labels: join texts and cut them into rows of --max-length, to pre-train on.");
     table.integer("vocabulary-size", &o.vocabulary_size, 1, uint64_t{1} << 23,
                   "Most frequent words that get an id.");
     table.integer("min-count", &o.min_count, 1, uint64_t{1} << 40,

@@ -237,11 +237,14 @@ class Quickstart final : public Command {
     for (const auto& name : predictor->classes()) columns.push_back(name);
     columns.emplace_back("text");
     Table table(columns);
-    for (const auto& text : texts) {
-      const Prediction p = predictor->predict(text);
+    std::vector<Question> questions;
+    for (const auto& text : texts) questions.push_back({text});
+    const std::vector<Prediction> answers = predictor->predict(questions);
+    for (size_t i = 0; i < texts.size(); ++i) {
+      const Prediction& p = answers[i];
       std::vector<nlohmann::ordered_json> cells = {predictor->classes()[p.labels[0]]};
       for (float probability : p.probabilities) cells.emplace_back(probability);
-      cells.emplace_back(text);
+      cells.emplace_back(texts[i]);
       table.add(std::move(cells));
     }
     fmt::print("{}", table.text());

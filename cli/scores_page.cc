@@ -18,9 +18,25 @@ void add_model(Table& table, const std::string& name, const Scores& scores) {
              optional_cell(scores.auc), optional_cell(scores.mean_loss)});
 }
 
+std::vector<Cell> masked_row(const std::string& name, const Scores& scores) {
+  return {name, scores.masked->perplexity, scores.masked->accuracy, optional_cell(scores.mean_loss)};
+}
+
+std::string masked_page(const Scores& scores, Table table) {
+  return fmt::format("{} samples, {} masked pieces\n\n{}", with_commas(scores.samples),
+                     with_commas(scores.masked->pieces), table.text());
+}
+
+Table masked_table() { return Table({"", "perplexity", "masked accuracy", "loss"}); }
+
 }  // namespace
 
 std::string scores_page(const Scores& scores, const std::optional<Scores>& baseline) {
+  if (scores.masked) {
+    Table table = masked_table();
+    table.add(masked_row("this model", scores));
+    return masked_page(scores, table);
+  }
   Table models({"", "accuracy", "precision", "recall", "macro-F1", "AUC", "loss"});
   add_model(models, "this model", scores);
   if (baseline) add_model(models, "ngram baseline", *baseline);
@@ -36,6 +52,14 @@ std::string scores_page(const Scores& scores, const std::optional<Scores>& basel
 
 std::string comparison_page(const std::string& first_name, const Scores& first,
                             const std::string& second_name, const Scores& second) {
+  if (first.masked && second.masked) {
+    Table table = masked_table();
+    table.add(masked_row(first_name, first));
+    table.add(masked_row(second_name, second));
+    table.add({"change", second.masked->perplexity - first.masked->perplexity,
+               second.masked->accuracy - first.masked->accuracy, change(first.mean_loss, second.mean_loss)});
+    return masked_page(first, table);
+  }
   Table models({"", "accuracy", "precision", "recall", "macro-F1", "AUC", "loss"});
   add_model(models, first_name, first);
   add_model(models, second_name, second);

@@ -2,49 +2,12 @@
 #include <csignal>
 #include <thread>
 
-#include "training.h"
+#include "bert_fixture.h"
 
 namespace paceline {
 namespace {
 
-class Bert : public Training {
- protected:
-  void SetUp() override {
-    Training::SetUp();
-    write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ngood\nbad\n##ly\nit\nis\nthis\n.\n");
-    std::string rows = "text,second,label\n";
-    for (int i = 0; i < 240; ++i) {
-      std::string filler;
-      for (int word = 0; word < i % 13; ++word) filler += word % 3 == 0 ? "it " : "this is ";
-      rows += filler + (i % 2 ? "goodly good. " : "bad ") + std::to_string(i) +
-              (i % 2 ? ",is it,yes\n" : ",it is,no\n");
-    }
-    write("rows.csv", rows);
-  }
-  static void prepare(const std::string& out, const Words& more = {}) { run_well(prepare_pieces(out, more)); }
-  // Learns within 40 steps.
-  static Words bert(const std::string& data, const std::string& out, const Words& more = {}) {
-    Words all = {"train", "--data",          data,   "--model",       "bert", "--out",
-                 out,     "--heads",         "2",    "--steps",       "40",   "--intermediate",
-                 "24",    "--bert-hidden",   "16",   "--bert-layers", "2",    "--positions",
-                 "32",    "--learning-rate", "0.005"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-  static Words from(const std::string& init, const std::string& out, const Words& more = {}) {
-    Words all = {"train", "--data", "data", "--model", "bert", "--init", init, "--steps", "6", "--out", out};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-  static Json ask(const Words& arguments) {
-    const Output output = run(arguments);
-    EXPECT_EQ(output.code, 0) << output.err;
-    return Json::parse(output.out);
-  }
-  static double accuracy(const std::string& model, const std::string& data) {
-    return ask({"evaluate", model, "--data", data, "--json"}).at("accuracy");
-  }
-};
+using Bert = BertTraining;
 
 TEST_F(Bert, TrainsEvaluatesAndPredicts) {
   prepare("data");
@@ -76,6 +39,19 @@ TEST_F(Bert, ComputingLayersAgainChangesNoBit) {
   run_well(bert("data", "kept"));
   run_well(bert("data", "again", {"--recompute"}));
   EXPECT_TRUE(weights("kept") == weights("again"));
+}
+
+TEST_F(Bert, LibTorchsOperationsTrainAlikeUpToRounding) {
+  prepare("data");
+  const Words more = {"--steps", "12", "--freeze", "1", "--executors", "2"};
+  run_well(bert("data", "fused", more));
+  Words aten = bert("data", "aten", more);
+  aten.insert(aten.end(), {"--kernels", "aten"});
+  run_well(aten);
+  const double loss = last("fused", "step").at("loss");
+  EXPECT_NEAR(last("aten", "step").at("loss").get<double>(), loss, 1e-4 * loss);
+  EXPECT_FALSE(weights("fused") == weights("aten")) << "LibTorch was not used";
+  EXPECT_EQ(accuracy("fused", "data"), accuracy("aten", "data"));
 }
 
 TEST_F(Bert, KilledAtAnyMomentItEndsInTheSameBits) {
@@ -145,6 +121,35 @@ TEST_F(Bert, PairsHaveTwoTypesOfTokens) {
   EXPECT_GT(accuracy("one", "data"), 0.95);
 }
 
+TEST_F(Bert, PredictTakesPairs) {
+  prepare("data", {"--text-pair", "second"});
+  run_well(bert("data", "run", {"--steps", "4"}));
+  const Words asked = {"predict", "run", "--text", "goodly", "--text-pair", "is it", "--details"};
+  const auto with = [&](const Words& more) {
+    Words all = asked;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const Json answer = ask(with({"--pad-to", "9", "--json"}));
+  EXPECT_EQ(answer.at("text_pair"), "is it");
+  EXPECT_EQ(answer.at("input_ids"), (Json{2, 5, 7, 3, 9, 8, 3, 0, 0}));
+  EXPECT_EQ(answer.at("token_type_ids"), (Json{0, 0, 0, 0, 1, 1, 1, 0, 0}));
+  EXPECT_TRUE(has(run(asked).out, "goodly | is it"));
+  EXPECT_NE(answer.at("logits"),
+            ask({"predict", "run", "--text", "goodly", "--details", "--json"}).at("logits"));
+  write("pairs.txt", "goodly\tis it\n");
+  EXPECT_EQ(
+      ask({"predict", "run", "--input", "pairs.txt", "--pairs", "--details", "--pad-to", "9", "--json"}),
+      answer);
+
+  refuses(with({"--text-pair", "b"}), {"--text-pair", "2 second texts for 1 texts"});
+  refuses({"predict", "run", "--text-pair", "b"}, {"--text-pair", "give one for each --text"});
+  refuses(with({"--pairs"}), {"--pairs", "--text-pair"});
+  refuses({"predict", tiny_run(), "--text", "good", "--text-pair", "a"}, {"pairs", "wordpiece"});
+  write("pairs.txt", "good\tbad\ngood bad\n");
+  refuses({"predict", "run", "--input", "pairs.txt", "--pairs"}, {"pairs.txt:2", "no tab"});
+}
+
 TEST_F(Bert, AModelsFolderIsInTheLayoutOfHuggingFace) {
   prepare("data");
   run_well(bert("data", "run"));
@@ -158,45 +163,6 @@ TEST_F(Bert, AModelsFolderIsInTheLayoutOfHuggingFace) {
   EXPECT_EQ(Json::parse(read_file("run/model/tokenizer_config.json")).at("do_lower_case"), true);
   EXPECT_EQ(Json::parse(read_file("run/model/special_tokens_map.json")).at("cls_token"), "[CLS]");
   EXPECT_EQ(read_file("run/model/vocab.txt"), read_file("vocab.txt"));
-}
-
-TEST_F(Bert, OptionsThatContradictTheModelOrTheDataAreNamed) {
-  prepare("data");
-  run_well(bert("data", "first"));
-  refuses(from("first", "run", {"--bert-hidden", "64"}),
-          {"--bert-hidden 64", "--init", "16", "leave it out"});
-  refuses(from("first", "run", {"--positions", "512"}), {"--positions 512", "32"});
-  refuses(from("nowhere", "run"), {"nowhere", "no such folder"});
-  refuses(bert("data", "run", {"--heads", "3"}), {"--bert-hidden 16", "--heads 3"});
-  refuses(bert("data", "run", {"--freeze", "3"}), {"--freeze 3", "2 layers"});
-  refuses(bert("data", "run", {"--max-length", "64"}), {"--max-length 64", "32 positions"});
-  refuses(bert("data", "run", {"--bert-vocabulary", "5"}), {"--bert-vocabulary 5", "12 pieces"});
-  refuses(bert("data", "run", {"--device", "cuda"}), {"--device cuda", "bert"});
-  refuses(bert(tiny_data(), "run"), {tiny_data(), "--tokenizer wordpiece"});
-  refuses(from("first", "run", {"--model", "lstm"}), {"--init", "lstm"});
-  write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ngood\nbad\n##ly\nit\nwas\nthis\n.\n");
-  prepare("other");
-  refuses({"train", "--data", "other", "--model", "bert", "--init", "first", "--out", "run"},
-          {"other", "another vocabulary", "--tokenizer-from first"});
-}
-
-TEST_F(Bert, AModelWhoseNumbersDoNotFitItsWeightsIsRefused) {
-  prepare("data");
-  run_well(bert("data", "run", {"--steps", "2"}));
-  const std::string config = read_file("run/model/config.json");
-  const auto refuse = [&](const std::string& key, const std::string& value, const Words& parts) {
-    Json changed = Json::parse(config);
-    changed[key] = Json::parse(value);
-    write("run/model/config.json", changed.dump());
-    EXPECT_TRUE(is_one_sentence(run({"predict", "run", "--text", "fine"}), 2, parts)) << key << " " << value;
-  };
-  refuse("hidden_size", "18", {"model.safetensors"});
-  refuse("hidden_size", "17", {"config.json", "hidden_size", "num_attention_heads"});
-  refuse("vocab_size", "11", {"config.json", "vocab_size", "12 pieces"});
-  refuse("vocab_size", "13", {"word_embeddings", "12 x 16", "13 x 16"});
-  refuse("num_hidden_layers", "3", {"model.safetensors"});
-  refuse("num_hidden_layers", "-1", {"config.json", "num_hidden_layers"});
-  refuse("hidden_act", "\"swish\"", {"config.json", "hidden_act", "swish"});
 }
 
 }  // namespace

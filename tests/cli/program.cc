@@ -209,6 +209,15 @@ const std::string& tiny_pieces() {
   return path;
 }
 
+const std::string& tiny_packed() {
+  static const std::string path = make("packed", [](const std::string& out) {
+    return Words{"prepare",     "--input",   tiny_reviews(),     "--format",   "jsonl", "--text",
+                 "reviewText",  "--pack",    "--max-length",     "32",         "--out", out,
+                 "--tokenizer", "wordpiece", "--tokenizer-from", tiny_pieces()};
+  });
+  return path;
+}
+
 const std::string& tiny_run() {
   static const std::string path = make("run", [](const std::string& out) {
     return Words{"train", "--data", tiny_data(), "--out", out, "--buckets", "1000", "--epochs", "2"};

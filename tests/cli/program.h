@@ -68,8 +68,9 @@ class Scratch : public ::testing::Test {
 const std::string& tiny_reviews();
 const std::string& tiny_data();
 const std::string& tiny_run();
-// The same reviews as pieces.
+// The same reviews as pieces; and packed, without labels.
 const std::string& tiny_pieces();
+const std::string& tiny_packed();
 extern const char* const review_label;
 // Arguments of prepare for generated reviews.
 Words prepare_reviews(const fs::path& reviews, const fs::path& out, const Words& more = {});

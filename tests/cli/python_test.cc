@@ -78,6 +78,8 @@ TEST_F(Python, TransformersOpensBertModelsAndComputesTheSameLogits) {
     Words predict = {"predict",   activation, "--text", "It broke, what a waste of money.",
                      "--text",    "",         "--text", "É is the Good",
                      "--details", "--pad-to", "6",      "--json"};
+    if (activation != "gelu")
+      predict.insert(predict.end(), {"--text-pair", "Not bad.", "--text-pair", "a", "--text-pair", ""});
     const Output answers = run(predict);
     ASSERT_EQ(answers.code, 0) << answers.err;
     write("answers.jsonl", answers.out);

@@ -41,7 +41,12 @@ const std::vector<TrainedModel>& trained_models() {
       {"bert",
        {"--bert-hidden", "16", "--bert-layers", "2", "--heads", "2", "--intermediate", "24", "--ema", "0.9",
         "--layer-decay", "0.8", "--batch-size", "64", "--grain-size", "8"},
-       tiny_pieces}};
+       tiny_pieces},
+      {"masked_words",
+       {"--bert-hidden", "16", "--bert-layers", "2", "--heads", "2", "--intermediate", "24", "--whole-words",
+        "--ema", "0.9", "--batch-size", "64", "--grain-size", "8"},
+       tiny_packed,
+       "bert"}};
   return all;
 }
 
@@ -53,7 +58,7 @@ void Distributed::SetUp() {
 }
 
 Words Distributed::train(const TrainedModel& model, const std::string& out, const Words& more) {
-  const Words first = {"train", "--data", model.data(), "--out", whole(out), "--model", model.name};
+  const Words first = {"train", "--data", model.data(), "--out", whole(out), "--model", model.model};
   return joined(joined(first, model.options), more);
 }
 

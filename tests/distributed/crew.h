@@ -9,6 +9,7 @@ struct TrainedModel {
   const char* name;
   Words options;
   const std::string& (*data)() = tiny_data;
+  const char* model = name;  // what --model says
   friend void PrintTo(const TrainedModel& model, std::ostream* out) { *out << model.name; }
 };
 const std::vector<TrainedModel>& trained_models();

@@ -101,6 +101,58 @@ TEST(Bert, ATextsLogitsDoNotDependOnTheTextsBesideIt) {
   }
 }
 
+TEST(Bert, LogitsAreTheSameHoweverTextsArePacked) {
+  const BertModel model(small_options(), task_of(3));
+  const Data data(2, 300, 64);  // more tokens than are computed at once
+  std::vector<Text> texts;
+  for (const auto& ids : data.ids) texts.emplace_back(ids, static_cast<uint32_t>(ids.size() / 2));
+  std::vector<float> together(texts.size() * 3), backwards(texts.size() * 3);
+  model.logits(texts, together);
+  std::reverse(texts.begin(), texts.end());
+  model.logits(texts, backwards);
+  for (size_t i = 0; i < texts.size(); ++i)
+    for (size_t c = 0; c < 3; ++c) ASSERT_EQ(together[i * 3 + c], backwards[(texts.size() - 1 - i) * 3 + c]);
+}
+
+TEST(Bert, TheSecondTextOfAPairIsToldApart) {
+  const BertModel model(small_options(), task_of(3));
+  const std::vector<uint32_t> ids = {2, 7, 3, 9, 3};
+  const std::vector<Text> texts = {Text(ids), Text(ids, 3)};
+  std::vector<float> logits(6);
+  model.logits(texts, logits);
+  EXPECT_NE(logits[0], logits[3]);
+}
+
+TEST(Bert, OneTokenAndMoreThanThereArePositions) {
+  const BertModel model(small_options(), task_of(3));
+  const std::vector<uint32_t> ids(20000, 7);
+  const std::vector<Text> texts = {std::span(ids).first(1), std::span(ids), std::span(ids).first(64)};
+  std::vector<float> logits(9);
+  model.logits(texts, logits);
+  for (size_t c = 0; c < 3; ++c) {
+    EXPECT_TRUE(std::isfinite(logits[c]));
+    EXPECT_EQ(logits[3 + c], logits[6 + c]) << "what lies behind the last position counts";
+  }
+}
+
+TEST_F(BertFiles, SavedAndLoadedItGivesTheSameLogits) {
+  TrainOptions options = small_options();
+  Task task = task_of(3);
+  task.tokenizer.kind = "wordpiece";
+  const auto learner = make_learner(options, task);
+  Executors crew(2);
+  train_steps(*learner, 0, 3, crew);
+  write_file_atomically(folder / "vocab.txt", "a\n");
+  save_model(learner->model(), task, folder / "vocab.txt", folder / "model");
+  const LoadedModel loaded = load_model(folder / "model");
+  const Data data(3, 20, 40);
+  const std::vector<Text> texts(data.ids.begin(), data.ids.end());
+  std::vector<float> before(60), after(60);
+  learner->model().logits(texts, before);
+  loaded.model->logits(texts, after);
+  EXPECT_EQ(before, after);
+}
+
 TEST(Bert, LearnsWhichWordComesFirst) {
   TrainOptions options = small_options();
   options.bert.layers = 1;

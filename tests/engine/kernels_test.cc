@@ -88,6 +88,22 @@ TEST(Gemm, ATransposedProductIsOneChainAlsoAcrossItsBlocks) {
       }
 }
 
+TEST(Gemm, ATransposedProductOfPartsOneAfterAnotherIsThatOfTheWhole) {
+  ProductScratch scratch;
+  const size_t depth = 500, left = 110, right = 35;
+  const auto a = random_values(1, depth * left), b = random_values(2, depth * right);
+  std::vector<float> whole(left * right), parts(left * right, 7.f);
+  const RightSide all = {{b.data(), right}, right, whole.data(), right};
+  multiply_transposed(depth, {a.data(), left}, left, {&all, 1}, scratch);
+  for (size_t first = 0, rows = 0; first < depth; first += rows) {
+    rows = std::min<size_t>(first == 0 ? 192 : 77, depth - first);
+    const RightSide part = {{b.data() + first * right, right}, right, parts.data(), right};
+    multiply_transposed(rows, {a.data() + first * left, left}, left, {&part, 1}, scratch,
+                        first == 0 ? Start::zero : Start::add);
+  }
+  EXPECT_EQ(whole, parts);
+}
+
 TEST(Cells, UnitsBehindTheLastWholeVectorHaveTheSameBits) {
   const size_t hidden = 37;
   const auto sums = random_values(5, 4 * hidden), cell = random_values(6, hidden);

@@ -36,7 +36,7 @@ TrainOptions options_of(const Json& test, const std::string& kernels) {
   options.lstm.recurrent_dropout = test["recurrent_dropout"];
   options.lstm.layer_dropout = test["layer_dropout"];
   options.lstm.output_dropout = test["output_dropout"];
-  options.lstm.kernels = kernels;
+  options.kernels = kernels;
   return options;
 }
 

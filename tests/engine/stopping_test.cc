@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/error.h"
 
 namespace paceline {
@@ -31,7 +33,7 @@ TEST(Stopping, EveryMetricHasAValueInTheJsonOfScores) {
     const Scores result = counter.result();
     const auto json = to_json(result);
     for (const auto& name : metric_names()) {
-      if (!metric_exists(name, multi_label)) {
+      if (!metric_exists(name, multi_label ? ScoreKind::labels : ScoreKind::classes)) {
         EXPECT_FALSE(json.contains(name)) << name;
         continue;
       }
@@ -40,6 +42,22 @@ TEST(Stopping, EveryMetricHasAValueInTheJsonOfScores) {
     }
   }
   EXPECT_THROW(metric(Scores{}, "f1"), InputError);
+}
+
+TEST(Stopping, EveryMetricOfMaskedPiecesHasAValueInTheJsonOfScores) {
+  const Scores result = masked_scores(10, 40, 10, 40 * std::log(3.0));
+  const auto json = to_json(result);
+  for (const auto& name : metric_names()) {
+    EXPECT_EQ(json.contains(name), metric_exists(name, ScoreKind::masked_pieces)) << name;
+    if (metric_exists(name, ScoreKind::masked_pieces)) {
+      EXPECT_EQ(json.at(name).get<double>(), *metric(result, name)) << name;
+    }
+  }
+  EXPECT_NEAR(*metric(result, "perplexity"), 3, 1e-12);
+  EXPECT_EQ(*metric(result, "masked_accuracy"), 0.25);
+  EXPECT_EQ(json.at("masked_pieces"), 40);
+  EXPECT_FALSE(larger_is_better("perplexity"));
+  EXPECT_TRUE(larger_is_better("masked_accuracy"));
 }
 
 TEST(Stopping, LargerIsBetterExceptForTheLoss) {

@@ -71,6 +71,9 @@ DatasetInfo info_from_json(const nlohmann::json& value) {
   info.pairs = value.value("pairs", false);
   if (info.pairs && !info.tokenizer.is_wordpiece())
     throw std::runtime_error("only a data set of tokenizer wordpiece can have pairs");
+  info.packed = value.value("packed", false);
+  if (info.packed && (!info.tokenizer.is_wordpiece() || info.pairs || info.labels != LabelKind::none))
+    throw std::runtime_error("only a data set of tokenizer wordpiece without labels or pairs can be packed");
   info.fixed_length = count_of(value, "fixed_length");
   for (const auto& item : value.at("splits"))
     info.splits.push_back(split_from_json(item, info.classes.size()));
@@ -135,6 +138,7 @@ nlohmann::ordered_json to_json(const DatasetInfo& info) {
               {"classes", info.classes},
               {"tokenizer", tokenizer_json(info.tokenizer)},
               {"pairs", info.pairs},
+              {"packed", info.packed},
               {"fixed_length", info.fixed_length}};
   out["splits"] = Json::array();
   for (const auto& split : info.splits) {
@@ -167,6 +171,7 @@ std::string DatasetInfo::fingerprint() const {
   std::string text =
       fmt::format("{}|{}|{}|", name_of(labels), tokenizer_json(tokenizer).dump(), fixed_length);
   if (pairs) text += "pairs|";
+  if (packed) text += "packed|";
   for (const auto& name : classes) text += name + "|";
   for (const auto& split : splits)
     for (const auto& shard : split.shards) text += fmt::format("{}:{}|", split.name, shard.checksum);

@@ -57,6 +57,7 @@ struct DatasetInfo {
   std::vector<std::string> classes;
   TokenizerInfo tokenizer;
   bool pairs = false;         // rows have two texts: [CLS] A [SEP] B [SEP]
+  bool packed = false;        // rows are texts one after another, cut to tokenizer.max_length ids
   uint64_t fixed_length = 0;  // columns of the matrix "fixed"; 0: there is none
   std::vector<SplitInfo> splits;
   std::vector<InputInfo> inputs;

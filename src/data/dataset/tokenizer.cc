@@ -42,15 +42,21 @@ Tokenizer::Tokenizer(const fs::path& folder, const TokenizerInfo& info)
     words_ = load_vocabulary(folder, info);
 }
 
-void Tokenizer::encode(std::string_view text, uint64_t max_length, Result& out) {
-  out.ids.clear();
-  out.tokens.clear();
-  const std::string_view cleaned = pipeline_.clean(text);
+void Tokenizer::encode(std::string_view text, std::optional<std::string_view> second, uint64_t max_length,
+                       Result& out) {
+  out = {};
+  std::string_view cleaned = pipeline_.clean(text);
+  if (second && !wordpiece_) input_error("pairs of texts need a model whose tokenizer is wordpiece");
   if (!wordpiece_) return encode_words(cleaned, max_length, out);
+  if (second) {  // cleaning it takes the memory of the first
+    cleaned = first_ = cleaned;
+    second = pipeline_.clean(*second);
+  }
   if (max_length == 0 || (info_.max_length > 0 && info_.max_length < max_length))
     max_length = info_.max_length;
-  encode_sequence(*wordpiece_, cleaned, std::nullopt, max_length, scratch_, sequence_);
+  encode_sequence(*wordpiece_, cleaned, second, max_length, scratch_, sequence_);
   out.ids = sequence_.ids;
+  out.second_begin = sequence_.second_begin;
   for (uint32_t id : out.ids) out.tokens.emplace_back(wordpiece_->pieces().word(id));
 }
 

@@ -27,9 +27,12 @@ class Tokenizer {
   struct Result {
     std::vector<uint32_t> ids;        // cut to max_length; of wordpiece with [CLS] and [SEP]
     std::vector<std::string> tokens;  // as words or pieces
+    uint32_t second_begin = 0;        // where the second text's ids begin; 0: there is none
   };
-  // max_length: 0: all, up to what the data set was prepared with.
-  void encode(std::string_view text, uint64_t max_length, Result& out);
+  // max_length: 0: all, up to what the data set was prepared with. Throws InputError for a second text where
+  // the tokenizer knows no pairs.
+  void encode(std::string_view text, std::optional<std::string_view> second, uint64_t max_length,
+              Result& out);
 
  private:
   void encode_words(std::string_view cleaned, uint64_t max_length, Result& out);
@@ -40,6 +43,7 @@ class Tokenizer {
   std::unique_ptr<WordPiece> wordpiece_;  // of kind wordpiece
   WordPiece::Scratch scratch_;
   Sequence sequence_;
+  std::string first_;  // of a pair, cleaned
 };
 
 }  // namespace paceline

@@ -104,9 +104,16 @@ void check_tokenizer_options(const PrepareOptions& options) {
     if (options.max_length < least)
       input_error("--max-length {}: [CLS], [SEP] and a piece of each text need at least {}",
                   options.max_length, least);
+    if (options.pack && !options.label.empty())
+      input_error("--pack: a row of several texts has no label; leave out --pack, or --label {}",
+                  options.label);
+    if (options.pack && !options.text_pair.empty())
+      input_error("--pack: a row of several texts has no second text; leave out --pack, or --text-pair {}",
+                  options.text_pair);
     return;
   }
   if (options.cased) input_error("--cased is for --tokenizer wordpiece");
+  if (options.pack) input_error("--pack is for --tokenizer wordpiece");
   if (!options.text_pair.empty())
     input_error("--text-pair {}: pairs of texts need --tokenizer wordpiece", options.text_pair);
 }

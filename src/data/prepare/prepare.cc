@@ -53,7 +53,7 @@ MapRules map_rules(const PrepareOptions& options, std::vector<PhaseInput>& input
   MapRules rules;
   rules.text_column = options.text;
   rules.pair_column = options.text_pair;
-  rules.max_length = options.max_length;
+  rules.max_length = options.pack ? 0 : options.max_length;
   // Opening every file now finds a missing file or column before hours of work.
   for (auto& input : inputs) {
     auto splitter = std::make_shared<RecordSplitter>(input.path, input.split);
@@ -172,10 +172,13 @@ PrepareResult prepare(const PrepareOptions& options, Progress& progress) {
   info.classes = info.labels == LabelKind::multiple ? rules.label.classes() : registry.sorted_names();
   info.fixed_length = options.fixed_length;
   info.pairs = !options.text_pair.empty();
+  info.packed = options.pack;
   info.tokenizer = tokenizer_info(options, rules, tokens);
   info.options = options.record;
 
   ReduceRules reduce{rules.deduplicate, info.labels, registry.places(info.classes), {}, wordpiece != nullptr};
+  if (options.pack)
+    reduce.packed = {options.max_length, wordpiece->special().begin, wordpiece->special().end};
   if (info.labels == LabelKind::multiple) reduce.class_places.assign(info.classes.size(), 0);
   for (const auto& input : inputs) reduce.files.push_back(input.map.file);
   std::vector<SplitWriter> splits;

@@ -21,6 +21,7 @@ struct PrepareOptions {
   std::string tokenizer_from;  // a data set, run or model whose vocabulary is taken over, or a vocab.txt
   bool cased = false;          // wordpiece: letters and accents stay as they are
   uint64_t max_length = 512;   // wordpiece: ids of a row, with [CLS] and [SEP]
+  bool pack = false;           // wordpiece: texts are joined and cut into rows of max_length
   uint64_t vocabulary_size = 50000;  // words beside <pad> and <unk>
   uint64_t min_count = 2;            // rarer words are unknown
   bool keep_html = false;            // as wordpiece does anyway

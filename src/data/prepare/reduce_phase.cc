@@ -72,6 +72,9 @@ uint64_t reduce_all(const ReduceRules& rules, const Vocabulary& vocabulary, Shuf
   std::vector<ReducedBucket> buckets(executors.count());
   uint64_t done = 0, duplicates = 0;
   const size_t classes = rules.class_places.size();
+  std::vector<RowPacker> packers;
+  for (auto& split : splits)
+    if (rules.packed.length > 0) packers.emplace_back(split, rules.packed);
   for (;;) {
     throw_if_interrupted();
     size_t count = 0;
@@ -92,7 +95,10 @@ uint64_t reduce_all(const ReduceRules& rules, const Vocabulary& vocabulary, Shuf
                      row.truncated};
         if (rules.labels == LabelKind::multiple)
           view.labels = {reinterpret_cast<const uint8_t*>(bucket.bytes.data()) + row.flags, classes};
-        splits[row.split].add(view);
+        if (packers.empty())
+          splits[row.split].add(view);
+        else
+          packers[row.split].add(view.ids);
       }
       rejects.write(bucket.rejects);
       duplicates += bucket.duplicates;
@@ -100,6 +106,7 @@ uint64_t reduce_all(const ReduceRules& rules, const Vocabulary& vocabulary, Shuf
     }
     progress.update(done);
   }
+  for (auto& packer : packers) packer.finish();
   progress.end();
   return duplicates;
 }

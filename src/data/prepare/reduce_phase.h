@@ -2,7 +2,7 @@
 #pragma once
 #include "base/executors.h"
 #include "base/progress.h"
-#include "data/dataset/shard_writer.h"
+#include "data/prepare/row_packer.h"
 #include "data/prepare/shuffle.h"
 #include "data/text/vocabulary.h"
 
@@ -14,6 +14,7 @@ struct ReduceRules {
   std::vector<uint32_t> class_places;  // final number of each class, by its number in the registry
   std::vector<std::string> files;      // by input number, for rejects
   bool have_ids = false;               // records hold ids, not words
+  PackedRows packed = {};              // of ids: rows of equal length, without labels
 };
 
 // Rows of one bucket, ready to be written.

@@ -2,6 +2,7 @@
 // libpaceline_engine.so and get this interface.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,11 +46,29 @@ struct EvaluateResult {
   double seconds = 0;
 };
 
+// A text, or the two of a pair. The memory is someone else's.
+struct Question {
+  std::string_view text;
+  std::optional<std::string_view> second = std::nullopt;
+};
+
+// What a model puts in the place of a [MASK].
+struct FilledMask {
+  struct Guess {
+    std::string piece;
+    float probability;
+  };
+  uint32_t position;           // among the ids
+  std::vector<Guess> guesses;  // the likeliest first
+};
+
 struct Prediction {
   std::vector<std::string> tokens;
   std::vector<uint32_t> ids;
+  uint32_t second_begin = 0;  // where the second text of a pair begins; 0: there is none
   std::vector<float> logits, probabilities;
-  std::vector<uint32_t> labels;  // the classes predicted: one, or any number when multi-label
+  std::vector<uint32_t> labels;   // the classes predicted: one, or any number when multi-label
+  std::vector<FilledMask> masks;  // of a model that guesses masked pieces, which has nothing of the above
 };
 
 // A model opened for use. For one thread.
@@ -58,9 +77,10 @@ class Predictor {
   virtual ~Predictor() = default;
   virtual const std::vector<std::string>& classes() const = 0;
   virtual bool multi_label() const = 0;
-  virtual Prediction predict(std::string_view text) = 0;
-  // The same for many texts, on all usable cores; in the order of the texts.
-  virtual std::vector<Prediction> predict(std::span<const std::string_view> texts) = 0;
+  virtual bool fills_masks() const = 0;  // instead of naming classes
+  // In the order of the questions, computed on all usable cores. Throws InputError for a pair where the
+  // model's tokenizer knows none.
+  virtual std::vector<Prediction> predict(std::span<const Question> questions) = 0;
 };
 
 class Engine {

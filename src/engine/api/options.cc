@@ -42,7 +42,8 @@ void declare_length(FieldTable& table, TrainOptions& options) {
                 "Evaluations without improvement after which to stop; 0: never stop early.");
   table
       .list("stop-on", &options.stop_on,
-            "Metrics on the split valid that should improve; the first chooses the model that is kept.")
+            "Metrics on the split valid that should improve; the first chooses the model that is kept. By "
+            "default macro_f1, or perplexity where there are no labels.")
       .one_of(metric_names());
   table.text("stop-when", &options.stop_when, "Which of several metrics must have stopped improving.")
       .one_of({"first", "any", "all"});
@@ -72,7 +73,7 @@ void declare_batches(FieldTable& table, TrainOptions& options) {
       .unrecorded();
 }
 
-// None of these changes the result, but for the last two.
+// Of these, device, kernels and portable-bits change the result; no-exchange spoils it.
 void declare_workers(FieldTable& table, TrainOptions& options) {
   table.group("Workers");
   table.integer("workers", &options.workers, 1, 4096, "Processes that share the work on this machine.")
@@ -84,6 +85,7 @@ void declare_workers(FieldTable& table, TrainOptions& options) {
       .unrecorded();
   table.text("device", &options.device, "What grains are computed on; cuda: one GPU for each worker.")
       .one_of({"cpu", "cuda"});
+  table.text("kernels", &options.kernels, "Own loops, or LibTorch's operations.").one_of({"fused", "aten"});
   table.text("pace", &options.pace, "Who takes which grain; pull: whoever is free takes the next one.")
       .one_of({"even", "epoch", "interval", "pull"})
       .unrecorded();
@@ -166,7 +168,6 @@ void declare_lstm(FieldTable& table, LstmOptions& lstm) {
              "Share of the state's values from word to word, the same for a whole text.");
   table.real("layer-dropout", &lstm.layer_dropout, 0, 0.99, "Share of values between layers.");
   table.real("output-dropout", &lstm.output_dropout, 0, 0.99, "Share of values before the output layer.");
-  table.text("kernels", &lstm.kernels, "Own loops, or LibTorch's operations.").one_of({"fused", "aten"});
   table.text("word-vectors", &lstm.word_vectors, "File of pretrained embeddings in text form.").named("FILE");
 }
 
@@ -193,14 +194,16 @@ void declare_bert(FieldTable& table, BertOptions& bert) {
                 "Lowest layers that do not learn, and the embeddings with them; 0: all learn.");
   table.real("layer-decay", &bert.layer_decay, 0.01, 1,
              "A layer's learning rate as a share of that of the layer above it.");
+  table.flag("whole-words", &bert.whole_words,
+             "Without labels: mask all pieces of a word together, not piece by piece.");
   table.flag("recompute", &bert.recompute, "Compute layers again in the backward pass: less memory, slower.")
       .unrecorded();
 }
 
 // What the optimizer of ngram has no use for.
 const Names of_tensor_models = {
-    "loss",         "focal-gamma",      "clip", "beta1", "beta2", "epsilon", "momentum",
-    "weight-decay", "embedding-update", "ema",  "sum"};
+    "loss",         "focal-gamma",      "clip", "beta1", "beta2",  "epsilon", "momentum",
+    "weight-decay", "embedding-update", "ema",  "sum",   "kernels"};
 
 bool applies(const Field& field, const std::string& model) {
   if (field.group.starts_with("Model ")) return field.group == "Model " + model;
@@ -227,9 +230,9 @@ void resolve_train_fields(FieldTable& table, TrainOptions& options) {
     if (field.is_set && !applies(field, options.model))
       input_error("--{}: --model {} has no such option; leave it out", field.name, options.model);
   if (options.device == "cuda") {
-    if (options.model != "lstm")
+    if (options.model == "ngram")
       input_error("--device cuda: --model {} is made for CPUs; leave --device out", options.model);
-    options.lstm.kernels = "aten";
+    options.kernels = "aten";
     options.executors = 1;
     if (!table.find("grain-size")->is_set) options.grain_size = std::min(options.batch_size, gpu_grain);
   }
@@ -268,7 +271,6 @@ bool changes_bits(const std::string& key) {
 TrainOptions default_train_options(const std::string& model) {
   TrainOptions options;
   options.model = model;
-  options.stop_on = {"macro_f1"};
   if (model == "ngram") return options;
   if (model == "bert") {
     options.epochs = 3;

@@ -27,7 +27,6 @@ struct LstmOptions {
   double layer_dropout = 0.3;      // between layers
   double output_dropout = 0.3;     // before the output layer
   double dropout = 0.3;            // sets the last two, unless they are given themselves
-  std::string kernels = "fused";   // or aten: LibTorch's operations, as on other devices
   std::string word_vectors;        // file of pretrained embeddings in text form
 };
 
@@ -41,6 +40,7 @@ struct BertOptions {
   uint64_t freeze = 0;             // lowest layers that do not learn, and with them the embeddings
   double layer_decay = 1;          // a layer's learning rate as a share of that of the layer above it
   bool recompute = false;          // layers are computed again in the backward pass instead of kept
+  bool whole_words = false;        // without labels: all pieces of a word are masked together
   std::vector<std::string> given;  // names of those of these options that the user gave
 };
 
@@ -71,18 +71,20 @@ struct TrainOptions {
   std::string class_weights = "none";
   std::string sum = "exact";  // or float: plain float sums, whose bits depend on executors; for measuring
 
-  uint64_t evaluate_every = 0;       // steps; 0: after every epoch
-  uint64_t save_every = 0;           // steps; 0: every five minutes and at every evaluation
-  uint64_t keep = 3;                 // latest checkpoints that stay
-  std::vector<std::string> stop_on;  // metrics; the first chooses the model that is kept
-  std::string stop_when = "first";   // first, any, all of them stopped improving
-  uint64_t patience = 0;             // evaluations without improvement; 0: never stop early
+  uint64_t evaluate_every = 0;  // steps; 0: after every epoch
+  uint64_t save_every = 0;      // steps; 0: every five minutes and at every evaluation
+  uint64_t keep = 3;            // latest checkpoints that stay
+  std::vector<std::string>
+      stop_on;                      // metrics; the first chooses the model that is kept; empty: the usual one
+  std::string stop_when = "first";  // first, any, all of them stopped improving
+  uint64_t patience = 0;            // evaluations without improvement; 0: never stop early
 
   bool resume = false, detach = false;
   uint64_t executors = 0;  // of each worker; 0: its share of the usable cores; does not change the result
 
-  std::string device = "cpu";  // or cuda: one GPU a worker
-  uint64_t device_number = 0;  // of cuda; each worker's own, among those of its machine
+  std::string device = "cpu";     // or cuda: one GPU a worker
+  uint64_t device_number = 0;     // of cuda; each worker's own, among those of its machine
+  std::string kernels = "fused";  // or aten: LibTorch's operations, as on other devices
 
   uint64_t workers = 1;            // processes
   std::vector<std::string> hosts;  // "a:2": two workers on a; empty: all of them on this machine

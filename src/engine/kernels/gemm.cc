@@ -145,8 +145,8 @@ HWY_ATTR void PackLeft(const ConstRows& left, size_t k0, size_t ks, size_t i0, s
 }
 
 HWY_ATTR void MultiplyTransposed(size_t depth, const ConstRows& left, size_t left_columns,
-                                 std::span<const RightSide> rights, float* left_scratch,
-                                 float* right_scratch) {
+                                 std::span<const RightSide> rights, float* left_scratch, float* right_scratch,
+                                 Start start) {
   const size_t width = PanelColumns();
   for (size_t k0 = 0; k0 < depth; k0 += depth_block) {
     const size_t ks = std::min(depth_block, depth - k0);
@@ -170,7 +170,7 @@ HWY_ATTR void MultiplyTransposed(size_t depth, const ConstRows& left, size_t lef
               to[c] = right.out + (i + c) * right.out_stride + j;
             }
             PanelTile(count, from, count, panel, ks, to, right.columns - j, nullptr,
-                      k0 == 0 ? Start::zero : Start::add);
+                      k0 == 0 ? start : Start::add);
           }
     }
   }
@@ -265,17 +265,17 @@ void multiply(size_t rows, const ConstRows& in, const PackedMatrix& matrix, cons
 }
 
 void multiply_transposed(size_t depth, const ConstRows& left, size_t left_columns,
-                         std::span<const RightSide> rights, ProductScratch& scratch) {
+                         std::span<const RightSide> rights, ProductScratch& scratch, Start start) {
   size_t columns = 0;
   for (const RightSide& right : rights) {
     columns += whole_panels(right.columns);
-    for (size_t i = 0; i < left_columns && depth == 0; ++i)
+    for (size_t i = 0; i < left_columns && depth == 0 && start == Start::zero; ++i)
       std::memset(right.out + i * right.out_stride, 0, right.columns * sizeof(float));
   }
   float* left_scratch = scratch.left.reserve(HWY_DYNAMIC_DISPATCH(LeftScratch)());
   float* right_scratch = scratch.right.reserve(HWY_DYNAMIC_DISPATCH(DepthBlock)() * columns);
   HWY_DYNAMIC_DISPATCH(MultiplyTransposed)
-  (depth, left, left_columns, rights, left_scratch, right_scratch);
+  (depth, left, left_columns, rights, left_scratch, right_scratch, start);
 }
 
 const char* kernel_target() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }

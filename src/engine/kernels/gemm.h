@@ -71,10 +71,11 @@ struct RightSide {
   float* out;
   size_t out_stride;
 };
-// For each right side: out (left_columns x columns) = sum over k of left[k]^T right[k], for `depth` rows.
-// Several at once share the cost of laying out the left side.
+// For each right side: out (left_columns x columns) = start + sum over k of left[k]^T right[k], for `depth`
+// rows; start is zero or add. Several at once share the cost of laying out the left side.
 void multiply_transposed(size_t depth, const ConstRows& left, size_t left_columns,
-                         std::span<const RightSide> rights, ProductScratch& scratch);
+                         std::span<const RightSide> rights, ProductScratch& scratch,
+                         Start start = Start::zero);
 
 // The instruction set that was chosen ("AVX2"), part of the kernel class.
 const char* kernel_target();

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/machine/limits.h"
 #include "data/dataset/tokenizer.h"
+#include "engine/aten/aten_bert.h"
 #include "engine/aten/aten_lstm.h"
 #include "engine/aten/gemm_speed.h"
 #include "engine/evaluate/evaluate.h"
@@ -33,7 +34,7 @@ struct EvaluatedModel {
 
 EvaluatedModel open_evaluated(const EvaluateOptions& options, const DatasetInfo& data) {
   if (!options.checkpoint.empty())
-    return {{}, load_checkpoint_model(options.model, options.checkpoint, data)};
+    return {{}, load_checkpoint_model(options.model, options.checkpoint, data, options.data)};
   return {load_model(options.model), {}};
 }
 
@@ -52,6 +53,14 @@ void fill_texts(Extremes& extremes, const fs::path& folder, const TokenizerInfo&
 }
 
 void check_fits(const EvaluateOptions& options, const DatasetInfo& data, const Task& task) {
+  if (data.classes.empty() && !task.guesses_pieces())
+    input_error("{}: has no labels to score against", options.data.string());
+  if (task.guesses_pieces() && !data.classes.empty())
+    input_error("{}: it has labels, and the model guesses masked words; prepare it without --label",
+                options.data.string());
+  if (task.guesses_pieces() && (options.top > 0 || !options.of.empty()))
+    input_error("--{}: the model guesses masked words, and has no classes; leave it out",
+                options.top > 0 ? "top" : "of");
   if (data.labels != task.labels || data.classes != task.classes)
     input_error("{}: its classes ({}) are not the model's ({})", options.data.string(),
                 names_of(data.classes), names_of(task.classes));
@@ -73,12 +82,11 @@ class LibraryEngine final : public Engine {
   EvaluateResult evaluate(const EvaluateOptions& options, Progress& progress) override {
     const auto begin = std::chrono::steady_clock::now();
     const DatasetInfo data = read_dataset_info(options.data);
-    if (data.classes.empty()) input_error("{}: has no labels to score against", options.data.string());
     const EvaluatedModel evaluated = open_evaluated(options, data);
     const Task& task = evaluated.task();
     check_fits(options, data, task);
     const uint32_t of = class_of(options.of, task);
-    ExtremesCounter extremes(options.top, task.classes[of]);
+    ExtremesCounter extremes(options.top, task.guesses_pieces() ? "" : task.classes[of]);
     SampleListener listener;
     if (options.top > 0)
       listener = [&](uint64_t row, const Sample& sample, std::span<const float> scores) {
@@ -103,6 +111,7 @@ class LibraryEngine final : public Engine {
 Engine* paceline_open_engine() {
   static LibraryEngine engine;
   register_aten_lstm();
+  register_aten_bert();
   return &engine;
 }
 

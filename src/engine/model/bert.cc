@@ -9,8 +9,6 @@
 namespace paceline {
 namespace {
 
-constexpr size_t logits_tokens = 4096;  // at a time
-
 Activation activation_of(const std::string& name) {
   if (name == "gelu") return Activation::gelu;
   return name == "relu" ? Activation::relu : Activation::gelu_tanh;
@@ -24,17 +22,21 @@ BertModel::BertModel(const TrainOptions& options, const Task& task)
       classes_(task.classes.size()),
       shape_{options.bert.hidden, options.bert.heads, options.bert.intermediate,
              activation_of(options.bert.activation), static_cast<float>(options.bert.norm_epsilon)},
-      loss_(options, task) {
-  declare_parameters(classes_);
+      loss_(options, task),
+      kinds_(task.pieces) {
+  declare_parameters(task);
   store_.allocate();
   fill_parameters();
   weights_changed();
 }
 
-void BertModel::declare_parameters(size_t classes) {
+void BertModel::declare_parameters(const Task& task) {
   const BertOptions& o = options_.bert;
   const std::string in = "bert.embeddings.";
-  words_ = store_.add_rows(in + "word_embeddings.weight", o.vocabulary, width_);
+  const std::string words = in + "word_embeddings.weight";
+  // A head that guesses pieces has every row of the embedding in its last product, whose gradient is dense.
+  words_ = task.guesses_pieces() ? store_.add(words, {o.vocabulary, width_}, true)
+                                 : store_.add_rows(words, o.vocabulary, width_);
   positions_ = store_.add(in + "position_embeddings.weight", {o.positions, width_}, true);
   types_ = store_.add(in + "token_type_embeddings.weight", {o.types, width_}, true);
   embedding_norm_ = add_norm(store_, in + "LayerNorm", width_);
@@ -45,8 +47,12 @@ void BertModel::declare_parameters(size_t classes) {
   }
   if (o.freeze == o.layers) frozen_ = store_.all().size();
   first_layer_ = o.freeze;
-  pooler_ = add_linear(store_, "bert.pooler.dense", width_, width_);
-  classifier_ = add_linear(store_, "classifier", classes, width_);
+  if (task.guesses_pieces()) {
+    masked_.emplace(store_, words_, shape_);
+  } else {
+    pooler_ = add_linear(store_, "bert.pooler.dense", width_, width_);
+    classifier_ = add_linear(store_, "classifier", classes_, width_);
+  }
   if (o.layer_decay == 1) return;
   // The head learns at the full rate, each layer below it at a smaller one, the embeddings at the smallest.
   double rate = 1;
@@ -64,17 +70,23 @@ void BertModel::fill_parameters() {
   std::fill_n(store_[words_].values, width_, 0.f);  // of [PAD]
   store_.fill(embedding_norm_.weight, 1);
   for (const auto& layer : layers_) layer.fill(store_, options_.seed, deviation);
+  if (masked_) return masked_->fill(store_, options_.seed, deviation);
   for (const Linear* linear : {&pooler_, &classifier_})
     store_.fill_normal(linear->weight(), options_.seed, deviation);
 }
 
-size_t BertModel::parts_to_prepare() const { return layers_.size() * EncoderLayer::products + 2; }
+size_t BertModel::parts_to_prepare() const {
+  return layers_.size() * EncoderLayer::products + (masked_ ? masked_->parts() : 2);
+}
 
 void BertModel::prepare(size_t part) {
-  if (part < layers_.size() * EncoderLayer::products)
+  const size_t of_layers = layers_.size() * EncoderLayer::products;
+  if (part < of_layers)
     layers_[part / EncoderLayer::products].pack(part % EncoderLayer::products);
+  else if (masked_)
+    masked_->pack(part - of_layers);
   else
-    (part % 2 == 0 ? pooler_ : classifier_).pack();
+    (part == of_layers ? pooler_ : classifier_).pack();
 }
 
 std::unique_ptr<Workspace> BertModel::make_workspace() const { return std::make_unique<BertWorkspace>(); }
@@ -84,6 +96,7 @@ uint64_t BertModel::grain_bytes(uint64_t tokens, uint64_t samples) const {
   const uint64_t layers = options_.bert.recompute ? 1 : layers_.size();
   uint64_t floats = layers * EncoderLayer::cache_floats(shape_, tokens, longest);
   floats += tokens * width_ * (layers_.size() + 9) + tokens * shape_.inner + 2 * longest * longest;
+  if (masked_) floats += masked_->space_floats(tokens * 15 / 100 + samples);
   return (floats + shape_.inner * width_ + samples * 8 * width_) * sizeof(float) + tokens * 32;
 }
 
@@ -118,6 +131,8 @@ void BertModel::clear(BertWorkspace& w) const {
   w.positions.clear();
   w.types.clear();
   w.first_rows.clear();
+  w.masked.rows.clear();
+  w.masked.truths.clear();
 }
 
 void BertModel::add_text(const Text& text, BertWorkspace& w) const {
@@ -133,6 +148,17 @@ void BertModel::add_text(const Text& text, BertWorkspace& w) const {
   w.texts.begin.push_back(static_cast<uint32_t>(w.ids.size()));
 }
 
+void BertModel::add_masked_text(const Text& text, uint64_t key, bool whole_words, BertWorkspace& w) const {
+  const uint32_t begin = w.texts.begin.back();
+  add_text(text, w);
+  choose_masked(*kinds_, whole_words, std::span(w.ids).subspan(begin), key, w.places);
+  for (const MaskedPlace& place : w.places) {
+    w.ids[begin + place.position] = place.shown;
+    w.masked.rows.push_back(begin + place.position);
+    w.masked.truths.push_back(place.truth);
+  }
+}
+
 std::vector<GrainLoss> BertModel::compute_grains(const Batch& batch, uint64_t first, uint64_t count,
                                                  Workspace& workspace, GradientSink& sink) const {
   std::vector<GrainLoss> losses;
@@ -144,6 +170,7 @@ std::vector<GrainLoss> BertModel::compute_grains(const Batch& batch, uint64_t fi
 
 GrainLoss BertModel::compute_grain(const Batch& batch, uint64_t grain, BertWorkspace& w,
                                    const GrainSink& sink) const {
+  if (masked_) return compute_masked_grain(batch, grain, w, sink);
   const std::span<const Sample> samples = batch.grain(grain);
   clear(w);
   for (const Sample& sample : samples) add_text({sample.ids, sample.second_begin}, w);
@@ -156,33 +183,28 @@ GrainLoss BertModel::compute_grain(const Batch& batch, uint64_t grain, BertWorks
   return result;
 }
 
-void BertModel::logits(std::span<const Text> texts, std::span<float> out) const {
-  std::unique_ptr<BertWorkspace> w;
-  {
-    std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      w = std::move(idle_.back());
-      idle_.pop_back();
-    }
+GrainLoss BertModel::compute_masked_grain(const Batch& batch, uint64_t grain, BertWorkspace& w,
+                                          const GrainSink& sink) const {
+  const std::span<const Sample> samples = batch.grain(grain);
+  clear(w);
+  for (uint64_t i = 0; i < samples.size(); ++i) {
+    const uint64_t masking = static_cast<uint64_t>(DropoutKind::masking);
+    add_masked_text({samples[i].ids, samples[i].second_begin},
+                    stream_key({options_.seed, batch.step, grain, masking, i}), options_.bert.whole_words, w);
   }
-  if (!w) w = std::make_unique<BertWorkspace>();
-  const Dropouts none = no_dropouts();
-  for (size_t first = 0; first < texts.size();) {
-    size_t end = first;
-    clear(*w);
-    while (end < texts.size() && (end == first || w->ids.size() + texts[end].size() <= logits_tokens))
-      add_text(texts[end++], *w);
-    forward(*w, none, false);
-    head_forward(*w, none.pooled);
-    std::copy_n(w->logits.data(), (end - first) * classes_, out.data() + first * classes_);
-    first = end;
-  }
-  std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(w));
+  const Dropouts dropouts = dropouts_of(batch.step, grain);
+  forward(w, dropouts, true);
+  const size_t rows = w.texts.rows();
+  const GrainLoss result =
+      masked_->train(w.masked, rows, w.outputs.back().data(), w.d_output.reserve(rows * width_), frozen_ == 0,
+                     w.masked_space, w.scratch, sink);
+  backward(w, dropouts, sink);
+  return result;
 }
 
 std::vector<size_t> BertModel::gradient_order() const {
   std::vector<size_t> order = {classifier_.weight(), classifier_.bias(), pooler_.weight(), pooler_.bias()};
+  if (masked_) order = masked_->gradient_order();
   for (size_t layer = layers_.size(); layer-- > first_layer_;)
     for (size_t number : layers_[layer].gradient_order()) order.push_back(number);
   if (frozen_ == 0)

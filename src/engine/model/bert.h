@@ -1,10 +1,12 @@
-// BERT: embeddings, encoder layers, and a head that classifies texts. Tensors have the names and layouts of
-// Hugging Face's BertForSequenceClassification (docs/formats/model.md).
+// BERT: embeddings, encoder layers, and a head that classifies texts or guesses masked pieces. Tensors have
+// the names and layouts of Hugging Face's BertForSequenceClassification and BertForMaskedLM
+// (docs/formats/model.md).
 #pragma once
 #include <mutex>
 
-#include "engine/model/encoder_layer.h"
 #include "engine/model/loss.h"
+#include "engine/model/masked_head.h"
+#include "engine/model/piece_guesser.h"
 
 namespace paceline {
 
@@ -23,9 +25,12 @@ struct BertWorkspace final : Workspace {
   AlignedFloats row_gradients;
   std::vector<uint64_t> order;  // rows by token, to add the gradients of a word
   std::vector<uint32_t> distinct;
+  MaskedRows masked;  // of a head that guesses pieces
+  std::vector<MaskedPlace> places;
+  MaskedHeadSpace masked_space;
 };
 
-class BertModel : public TensorModel {
+class BertModel : public TensorModel, public PieceGuesser {
  public:
   BertModel(const TrainOptions& options, const Task& task);
   // Without those of frozen layers, which come first.
@@ -40,12 +45,19 @@ class BertModel : public TensorModel {
   void touched_rows(const Batch& batch, size_t parameter, std::vector<uint32_t>& ids) const override;
   size_t parts_to_prepare() const override;
   void prepare(size_t part) override;
+  // Of a head that classifies.
   void logits(std::span<const Text> texts, std::span<float> out) const override;
+  // Of a head that guesses pieces.
+  size_t pieces() const override { return masked_->pieces(); }
+  void guess(std::span<const Text> texts, std::span<const uint64_t> keys,
+             std::span<GrainLoss> out) const override;
+  void probabilities(const Text& text, std::span<const uint32_t> positions,
+                     std::span<float> out) const override;
   nlohmann::ordered_json config() const override;
   std::vector<TensorView> tensors() const override;
   void load(const SafetensorsReader& reader) override;
 
- private:
+ protected:
   struct Dropouts {
     Dropout embedding, pooled;
     std::vector<EncoderDropouts> layers;
@@ -53,10 +65,14 @@ class BertModel : public TensorModel {
   Dropouts dropouts_of(uint64_t step, uint64_t grain) const;
   Dropouts no_dropouts() const;
   GrainLoss compute_grain(const Batch& batch, uint64_t grain, BertWorkspace& w, const GrainSink& sink) const;
-  void declare_parameters(size_t classes);
+  GrainLoss compute_masked_grain(const Batch& batch, uint64_t grain, BertWorkspace& w,
+                                 const GrainSink& sink) const;
+  void declare_parameters(const Task& task);
   void fill_parameters();
   void add_text(const Text& text, BertWorkspace& w) const;
+  void add_masked_text(const Text& text, uint64_t key, bool whole_words, BertWorkspace& w) const;
   void clear(BertWorkspace& w) const;
+  class Borrowed;  // a workspace for what is not training
 
   void forward(BertWorkspace& w, const Dropouts& dropouts, bool training) const;
   void embed(BertWorkspace& w, const Dropout& dropout) const;
@@ -75,11 +91,15 @@ class BertModel : public TensorModel {
   size_t words_, positions_, types_;
   Norm embedding_norm_;
   std::vector<EncoderLayer> layers_;
-  Linear pooler_, classifier_;
-  size_t frozen_ = 0;       // parameters
-  size_t first_layer_ = 0;  // that learns; 0 with frozen_ == 0: the embeddings learn too
+  Linear pooler_, classifier_;  // without masked_
+  std::optional<MaskedHead> masked_;
+  std::shared_ptr<const PieceKinds> kinds_;  // with masked_
+  size_t frozen_ = 0;                        // parameters
+  size_t first_layer_ = 0;                   // that learns; 0 with frozen_ == 0: the embeddings learn too
+
+ private:
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<BertWorkspace>> idle_;  // for logits()
+  mutable std::vector<std::unique_ptr<BertWorkspace>> idle_;  // that can be borrowed
 };
 
 // From Hugging Face's config.json.

@@ -61,6 +61,14 @@ void BertModel::embedding_gradients(BertWorkspace& w, const Dropout& dropout, co
   add_by(positions_, w.positions);
   add_by(types_, w.types);
 
+  // Onto the gradient of the last product. As in transformers [PAD] learns nothing from being read, where it
+  // is shown in the place of a masked piece.
+  if (masked_) {
+    float* words = w.masked_space.d_words.data();
+    for (size_t i = 0; i < rows; ++i)
+      if (w.ids[i] != 0) add_floats(d + i * width_, width_, words + w.ids[i] * width_);
+    return sink.dense(words_, words);
+  }
   // Every occurrence of a word, in the order of the rows.
   w.order.resize(rows);
   for (size_t i = 0; i < rows; ++i) w.order[i] = (uint64_t{w.ids[i]} << 32) | i;

@@ -15,11 +15,13 @@ double number(const nlohmann::json& config, const char* key, double otherwise, d
   return value.get<double>();
 }
 
-uint64_t weights_of(const BertOptions& o, uint64_t classes) {
+uint64_t weights_of(const BertOptions& o, const Task& task) {
   const uint64_t layer =
       4 * o.hidden * (o.hidden + 1) + 2 * o.hidden * o.intermediate + o.intermediate + 5 * o.hidden;
+  const uint64_t head =
+      task.guesses_pieces() ? 2 * o.hidden + o.vocabulary : task.classes.size() * (o.hidden + 1);
   return (o.vocabulary + o.positions + o.types + 2) * o.hidden + o.layers * layer +
-         o.hidden * (o.hidden + 1) + classes * (o.hidden + 1);
+         o.hidden * (o.hidden + 1) + head;
 }
 
 }  // namespace
@@ -28,7 +30,7 @@ nlohmann::ordered_json BertModel::config() const {
   const BertOptions& o = options_.bert;
   return {{"model", "bert"},
           {"model_type", "bert"},
-          {"architectures", {"BertForSequenceClassification"}},
+          {"architectures", {masked_ ? "BertForMaskedLM" : "BertForSequenceClassification"}},
           {"vocab_size", o.vocabulary},
           {"hidden_size", o.hidden},
           {"num_hidden_layers", o.layers},
@@ -72,7 +74,7 @@ BertOptions bert_options_from_json(const nlohmann::json& config) {
 }
 
 void check_bert_file(const BertOptions& options, const Task& task, const fs::path& file) {
-  const uint64_t numbers = weights_of(options, task.classes.size());
+  const uint64_t numbers = weights_of(options, task);
   if (fs::file_size(file) < numbers * sizeof(float))
     input_error("{}: {} bytes, but config.json describes {} numbers ({} bytes)", file.string(),
                 fs::file_size(file), numbers, numbers * sizeof(float));

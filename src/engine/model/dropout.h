@@ -16,7 +16,8 @@ enum class DropoutKind : uint64_t {
   output = 5,
   probabilities = 6,
   attention = 7,
-  feed_forward = 8
+  feed_forward = 8,
+  masking = 9  // which pieces are hidden (masking.h)
 };
 
 class Dropout {

@@ -6,8 +6,9 @@
 namespace paceline {
 
 struct GrainLoss {
-  double loss = 0;    // weighted sum over the samples
+  double loss = 0;    // weighted sum over the samples, or sum over the masked pieces
   double weight = 0;  // what to divide it by
+  double right = 0;   // masked pieces that were guessed; nothing else counts here
 };
 
 struct UpdateFacts {

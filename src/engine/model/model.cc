@@ -1,8 +1,12 @@
 #include "engine/model/model.h"
 
+#include <map>
+
 #include "base/error.h"
 #include "base/hash.h"
+#include "data/dataset/tokenizer.h"
 #include "engine/model/bert.h"
+#include "engine/model/bert_shapes.h"
 #include "engine/model/hugging_face.h"
 #include "engine/model/lstm.h"
 #include "engine/model/ngram.h"
@@ -13,7 +17,12 @@ namespace paceline {
 namespace {
 
 constexpr int model_version = 1;
-TensorModelMaker aten_lstm = nullptr;
+
+// By the name of the model.
+std::map<std::string, TensorModelMaker>& aten_makers() {
+  static std::map<std::string, TensorModelMaker> makers;
+  return makers;
+}
 
 fs::path model_folder(const fs::path& path) {
   std::error_code ignored;
@@ -26,10 +35,12 @@ fs::path model_folder(const fs::path& path) {
 Task task_from_json(const nlohmann::json& config) {
   Task task;
   const auto kind = config.at("labels").get<std::string>();
-  if (kind != "single" && kind != "multiple") throw std::runtime_error(fmt::format("labels are '{}'", kind));
-  task.labels = kind == "single" ? LabelKind::single : LabelKind::multiple;
+  const bool guesses = kind == "none" && config.at("model") == "bert";
+  if (!guesses && kind != "single" && kind != "multiple")
+    throw std::runtime_error(fmt::format("labels are '{}'", kind));
+  task.labels = guesses ? LabelKind::none : kind == "single" ? LabelKind::single : LabelKind::multiple;
   config.at("classes").get_to(task.classes);
-  if (task.classes.empty() || task.classes.size() > 65536)
+  if (task.classes.empty() != guesses || task.classes.size() > 65536)
     throw std::runtime_error("an impossible number of classes");
   task.tokenizer = tokenizer_from_json(config.at("tokenizer"));
   return task;
@@ -43,22 +54,41 @@ BertOptions loaded_bert_options(const nlohmann::json& config, const Task& task) 
   return options;
 }
 
+void check_bert_weights(const BertOptions& options, const Task& task, const fs::path& config,
+                        const SafetensorsReader& reader) {
+  check_bert_shapes(options, config, [&](const std::string& name) {
+    const StoredTensor* tensor = reader.find(name);
+    return tensor == nullptr ? nullptr : &tensor->shape;
+  });
+  check_bert_file(options, task, reader.path());
+}
+
 }  // namespace
 
 std::unique_ptr<TensorModel> make_tensor_model(const TrainOptions& options, const Task& task) {
+  if (options.model == "ngram") return nullptr;
+  if (options.kernels == "aten") {
+    const auto maker = aten_makers().find(options.model);
+    if (maker == aten_makers().end()) input_error("--kernels aten: this program was built without LibTorch");
+    return maker->second(options, task);
+  }
   if (options.model == "bert") return std::make_unique<BertModel>(options, task);
-  if (options.model != "lstm") return nullptr;
-  if (options.lstm.kernels == "fused") return std::make_unique<LstmModel>(options, task);
-  if (aten_lstm == nullptr) input_error("--kernels aten: this program was built without LibTorch");
-  return aten_lstm(options, task);
+  PACELINE_ASSERT(options.model == "lstm");
+  return std::make_unique<LstmModel>(options, task);
 }
 
-void set_aten_lstm_maker(TensorModelMaker maker) { aten_lstm = maker; }
+void set_aten_maker(const std::string& model, TensorModelMaker maker) { aten_makers()[model] = maker; }
 
 std::unique_ptr<Model> make_model(const TrainOptions& options, const Task& task) {
   if (auto model = make_tensor_model(options, task)) return model;
   PACELINE_ASSERT(options.model == "ngram");
   return std::make_unique<NgramModel>(options, task);
+}
+
+void load_pieces(Task& task, const fs::path& folder) {
+  if (task.guesses_pieces())
+    task.pieces = std::make_shared<PieceKinds>(load_vocabulary(folder, task.tokenizer),
+                                               folder / task.tokenizer.vocabulary);
 }
 
 void save_model(const Model& model, const Task& task, const fs::path& vocabulary, const fs::path& folder) {
@@ -74,11 +104,13 @@ void save_model(const Model& model, const Task& task, const fs::path& vocabulary
   fs::create_directory(staging);
   nlohmann::ordered_json config = {{"format", "paceline-model"}, {"version", model_version}};
   config.update(model.config());
-  config["labels"] = task.labels == LabelKind::single ? "single" : "multiple";
+  config["labels"] = task.guesses_pieces()              ? "none"
+                     : task.labels == LabelKind::single ? "single"
+                                                        : "multiple";
   config["classes"] = task.classes;
   config["tokenizer"] = tokenizer_json(task.tokenizer);
   if (config.at("model") == "bert") {
-    add_label_keys(task, config);
+    if (!task.guesses_pieces()) add_label_keys(task, config);
     write_tokenizer_files(task, config, staging);
   }
   write_file_atomically(staging / "vocab.txt", read_file(vocabulary));
@@ -103,7 +135,6 @@ LoadedModel load_model(const fs::path& path) {
     loaded.task = task_from_json(config);
     config.at("model").get_to(options.model);
     options.max_length = config.at("max_length").get<uint64_t>();
-    loaded.task.max_length = options.max_length;
     if (options.model == "ngram")
       options.ngram = ngram_options_from_json(config);
     else if (options.model == "lstm")
@@ -115,13 +146,17 @@ LoadedModel load_model(const fs::path& path) {
   } catch (const std::exception& problem) {
     input_error("{}: {}", file.string(), problem.what());
   }
+  if (options.model == "bert" && (options.max_length == 0 || options.max_length > options.bert.positions))
+    options.max_length = options.bert.positions;
+  loaded.task.max_length = options.max_length;
+  load_pieces(loaded.task, loaded.folder);
   // Memory is taken only after the weights' file was found to be large enough.
   const SafetensorsReader reader(loaded.folder / "model.safetensors");
   const fs::path weights = loaded.folder / "model.safetensors";
   if (options.model == "ngram")
     check_ngram_file(options.ngram, loaded.task, weights);
   else if (options.model == "bert")
-    check_bert_file(options.bert, loaded.task, weights);
+    check_bert_weights(options.bert, loaded.task, file, reader);
   else
     check_lstm_file(options.lstm, loaded.task, weights);
   loaded.model = make_model(options, loaded.task);

@@ -5,6 +5,7 @@
 
 #include "data/batch/batches.h"
 #include "engine/api/options.h"
+#include "engine/model/masking.h"
 #include "engine/model/safetensors.h"
 #include "engine/model/text.h"
 
@@ -12,12 +13,18 @@ namespace paceline {
 
 // What a model must fit: given by the data set when training, by config.json when loading.
 struct Task {
-  LabelKind labels = LabelKind::single;
+  LabelKind labels = LabelKind::single;  // none: the model guesses masked pieces, and has no classes
   std::vector<std::string> classes;
   TokenizerInfo tokenizer;
-  std::vector<float> class_weights;  // empty: all one
-  uint64_t max_length = 0;           // tokens of a text that are used; 0: all
+  std::vector<float> class_weights;                    // empty: all one
+  uint64_t max_length = 0;                             // tokens of a text that are used; 0: all
+  std::shared_ptr<const PieceKinds> pieces = nullptr;  // of LabelKind::none
+
+  bool guesses_pieces() const { return labels == LabelKind::none; }
 };
+// The pieces of a task without labels, from the vocabulary in the folder; otherwise does nothing. Throws
+// InputError.
+void load_pieces(Task& task, const fs::path& folder);
 
 // What evaluate and predict need.
 class Model {

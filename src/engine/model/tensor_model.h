@@ -86,6 +86,6 @@ class TensorModel : public Model {
 std::unique_ptr<TensorModel> make_tensor_model(const TrainOptions& options, const Task& task);
 // The makers of models in LibTorch's operations (--kernels aten), given by the room that sees LibTorch.
 using TensorModelMaker = std::unique_ptr<TensorModel> (*)(const TrainOptions&, const Task&);
-void set_aten_lstm_maker(TensorModelMaker maker);
+void set_aten_maker(const std::string& model, TensorModelMaker maker);
 
 }  // namespace paceline

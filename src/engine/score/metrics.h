@@ -13,7 +13,11 @@ const std::vector<std::string>& metric_names();
 // Absent where it is undefined.
 std::optional<double> metric(const Scores& scores, const std::string& name);
 bool larger_is_better(const std::string& name);
-// Whether it exists for labels, or for classes.
-bool metric_exists(const std::string& name, bool multi_label);
+// What is scored: classifiers of one class or of any number of labels, or guesses of masked pieces.
+enum class ScoreKind { classes, labels, masked_pieces };
+bool metric_exists(const std::string& name, ScoreKind kind);
+// For messages: "where a text has one class", and the names of those that there are.
+std::string where_metric_exists(const std::string& name);
+std::string metrics_of(ScoreKind kind);
 
 }  // namespace paceline

@@ -1,4 +1,5 @@
-// Scores of a classifier: counted sample by sample, summed over workers, equal to scikit-learn's.
+// Scores of a classifier: counted sample by sample, summed over workers, equal to scikit-learn's; and those
+// of a model that guesses masked pieces.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -31,6 +32,13 @@ struct NullScores {
   std::optional<double> exact_match;  // labels only, and known only where it predicts none
 };
 
+// Of guesses of masked pieces, in place of what a classifier has.
+struct MaskedScores {
+  uint64_t pieces = 0;    // that were masked
+  double accuracy = 0;    // share of them that were guessed
+  double perplexity = 0;  // e to the mean loss
+};
+
 // Nothing here is ever NaN: what is undefined is absent, and notes say why.
 struct Scores {
   bool multi_label = false;
@@ -46,8 +54,12 @@ struct Scores {
   std::vector<std::vector<uint64_t>> confusion;  // [true][predicted]; single-label, up to 1,024 classes
   std::vector<ClassScores> classes;
   NullScores null_classifier;
-  std::vector<std::string> notes;  // whole sentences
+  std::vector<std::string> notes;      // whole sentences
+  std::optional<MaskedScores> masked;  // then of the others only samples, mean_loss and notes count
 };
+
+// loss: summed over the pieces, of which there is at least one.
+Scores masked_scores(uint64_t samples, uint64_t pieces, uint64_t right, double loss);
 
 // A label is predicted when its score is at least one half.
 inline bool label_predicted(float score) { return score >= 0.5f; }

@@ -21,9 +21,19 @@ Json class_json(const ClassScores& c, bool thresholds) {
 
 bool has_thresholds(const Scores& scores) { return scores.multi_label || scores.classes.size() == 2; }
 
+Json masked_json(const Scores& scores) {
+  return {{"samples", scores.samples},
+          {"masked_pieces", scores.masked->pieces},
+          {"mean_loss", or_null(scores.mean_loss)},
+          {"perplexity", scores.masked->perplexity},
+          {"masked_accuracy", scores.masked->accuracy},
+          {"notes", scores.notes}};
+}
+
 }  // namespace
 
 Json to_json(const Scores& scores) {
+  if (scores.masked) return masked_json(scores);
   Json out;
   out["samples"] = scores.samples;
   out["multi_label"] = scores.multi_label;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/machine/cpu.h"
 #include "engine/kernels/gemm.h"
 #include "engine/pace/crew.h"
 
@@ -114,10 +115,14 @@ std::string share_text(Exchange& exchange, const std::string& text) {
 }
 
 std::vector<WorkerFacts> exchange_facts(Exchange& exchange, const Run& run) {
-  const Json mine = {
-      {"host", host_name()},           {"network", network_stack()}, {"executors", run.executors->count()},
-      {"kernels", kernel_target()},    {"program", program_hash()},  {"config", decisive(run.options)},
-      {"data", run.data.fingerprint()}};
+  const Json mine = {{"host", host_name()},
+                     {"network", network_stack()},
+                     {"executors", run.executors->count()},
+                     {"kernels", kernel_target()},
+                     {"processor", read_cpu().model},
+                     {"program", program_hash()},
+                     {"config", decisive(run.options)},
+                     {"data", run.data.fingerprint()}};
   std::vector<Json> hellos;
   for (const auto& text : gather_texts(exchange, mine.dump())) hellos.push_back(Json::parse(text));
   do_together(exchange, [&] {
@@ -126,7 +131,7 @@ std::vector<WorkerFacts> exchange_facts(Exchange& exchange, const Run& run) {
   std::vector<WorkerFacts> facts;
   for (const auto& hello : hellos)
     facts.push_back({hello.at("host"), hello.at("kernels"), hello.at("executors").get<unsigned>(), 0,
-                     hello.at("network")});
+                     hello.at("network"), hello.at("processor")});
   return facts;
 }
 

@@ -25,8 +25,8 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
 
 }  // namespace
 
-CheckpointModel load_checkpoint_model(const fs::path& run, const std::string& which,
-                                      const DatasetInfo& data) {
+CheckpointModel load_checkpoint_model(const fs::path& run, const std::string& which, const DatasetInfo& data,
+                                      const fs::path& folder) {
   TrainOptions options = read_run_options(run);
   const OpenCheckpoint checkpoint = open_checkpoint(find_checkpoint(run, which));
   options.lstm.word_vectors.clear();  // they were read when the run began
@@ -36,6 +36,7 @@ CheckpointModel load_checkpoint_model(const fs::path& run, const std::string& wh
     if (checkpoint.state.at("data").at("vocabulary") != data.tokenizer.vocabulary_hash)
       input_error("{}: the run was trained with another vocabulary than the data set's",
                   checkpoint.folder.string());
+    load_pieces(result.task, folder);
     result.learner = make_learner(options, result.task);
     result.learner->load_state(checkpoint.tensors, checkpoint.state.at("learner"));
   } catch (const InputError&) {

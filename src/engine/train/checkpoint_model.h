@@ -12,7 +12,8 @@ struct CheckpointModel {
 };
 
 // which: "last", "best" (for the metric that chose the run's model), or a step. data: what it will be used
-// on. Throws InputError that names the checkpoints that there are.
-CheckpointModel load_checkpoint_model(const fs::path& run, const std::string& which, const DatasetInfo& data);
+// on, in the folder. Throws InputError that names the checkpoints that there are.
+CheckpointModel load_checkpoint_model(const fs::path& run, const std::string& which, const DatasetInfo& data,
+                                      const fs::path& folder);
 
 }  // namespace paceline

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/machine/resources.h"
+#include "base/portable_math.h"
 #include "engine/train/bert_start.h"
 
 namespace paceline {
@@ -56,8 +57,10 @@ void Record::begin() {
     const WorkerFacts& worker = run_.workers[rank];
     executors += worker.executors;
     Json fields = {{"rank", rank}, {"executors", worker.executors}, {"device", options.device}};
-    fields.update({{"host", worker.host}, {"kernels", worker.kernels}});
-    if (run_.workers.size() > 1) fields["class"] = fmt::format("{:016x}", worker.probe);
+    fields.update({{"host", worker.host},
+                   {"processor", worker.processor},
+                   {"kernels", worker.kernels},
+                   {"class", fmt::format("{:016x}", worker.probe)}});
     add("worker", fields);
   }
   log_.info("paceline {}: {} on {} ({} rows), {} steps of {} samples, {} workers, {} executors",
@@ -85,15 +88,25 @@ bool Record::is_recorded(uint64_t step) const {
 
 void Record::step(const StepFacts& facts, const StepSeconds& seconds) {
   const Position& at = run_.position;
-  smooth_loss_ = smooth_loss_ == 0 ? facts.loss : smooth_loss_ + 0.05 * (facts.loss - smooth_loss_);
-  progress_.update(at.samples, fmt::format("step {} of {}  loss {:.4f}  padding 0 %", at.step,
-                                           run_.options.steps, smooth_loss_));
+  const double share = smooth_loss_ == 0 ? 1 : 0.05;
+  smooth_loss_ += share * (facts.loss - smooth_loss_);
+  std::string note = fmt::format("step {} of {}  loss {:.4f}", at.step, run_.options.steps, smooth_loss_);
+  if (facts.masked_accuracy) {
+    smooth_accuracy_ += share * (*facts.masked_accuracy - smooth_accuracy_);
+    note += fmt::format("  perplexity {:.1f}  masked accuracy {:.3f}", portable_exp(smooth_loss_),
+                        smooth_accuracy_);
+  }
+  progress_.update(at.samples, note + "  padding 0 %");
   add_held_step();
   if (!is_recorded(at.step)) return;
   Json fields = {{"step", at.step},          {"epoch", facts.epoch},
                  {"loss", facts.loss},       {"learning_rate", facts.learning_rate},
                  {"samples", facts.samples}, {"tokens", facts.tokens},
                  {"padding", 0.0},           {"seconds", seconds.to_json()}};
+  if (facts.masked_accuracy) {
+    fields["perplexity"] = portable_exp(facts.loss);
+    fields["masked_accuracy"] = *facts.masked_accuracy;
+  }
   if (facts.gradient_norm > 0) fields["gradient_norm"] = facts.gradient_norm;
   fields["attempts"] = facts.attempts;
   if (run_.workers.size() == 1) return add("step", fields);
@@ -125,9 +138,13 @@ void Record::add_timeline(const StepFacts& facts) {
 void Record::evaluation(const Scores& scores, const std::vector<std::string>& best_for, double seconds) {
   const std::string& first = run_.stopping.first_metric();
   const bool best = std::find(best_for.begin(), best_for.end(), first) != best_for.end();
-  std::string line = fmt::format("step {}: loss {:.4f}, on valid accuracy {:.4f}, macro-F1 {:.4f}",
-                                 run_.position.step, run_.position.loss, scores.accuracy, scores.macro_f1);
-  if (first != "macro_f1" && first != "accuracy")
+  std::string line = fmt::format("step {}: loss {:.4f}, on valid ", run_.position.step, run_.position.loss);
+  if (scores.masked)
+    line += fmt::format("perplexity {:.4f}, masked accuracy {:.4f}", scores.masked->perplexity,
+                        scores.masked->accuracy);
+  else
+    line += fmt::format("accuracy {:.4f}, macro-F1 {:.4f}", scores.accuracy, scores.macro_f1);
+  if (!scores.masked && first != "macro_f1" && first != "accuracy")
     if (const auto value = metric(scores, first)) line += fmt::format(", {} {:.4f}", first, *value);
   log_.info("{}{}", line, best ? " (best so far)" : "");
   add("evaluation", {{"step", run_.position.step},
@@ -136,6 +153,21 @@ void Record::evaluation(const Scores& scores, const std::vector<std::string>& be
                      {"best", best},
                      {"seconds", seconds},
                      {"epoch", run_.position.step / run_.batches->steps_per_epoch()}});
+}
+
+void Record::weights(const std::vector<TensorSketch>& sketches) {
+  Json tensors = Json::array();
+  uint64_t hash = 0;
+  for (const auto& sketch : sketches) {
+    tensors.push_back({{"name", sketch.name},
+                       {"values", sketch.values},
+                       {"norm", sketch.norm},
+                       {"sketch", sketch.sums},
+                       {"hash", fmt::format("{:016x}", sketch.hash)}});
+    hash = mix64(hash ^ sketch.hash);
+  }
+  add("weights",
+      {{"step", run_.position.step}, {"hash", fmt::format("{:016x}", hash)}, {"tensors", tensors}});
 }
 
 void Record::model() { add("model", {{"step", run_.position.step}, {"path", "model"}}); }

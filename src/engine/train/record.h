@@ -6,6 +6,7 @@
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/train/run.h"
 #include "engine/train/teamwork.h"
+#include "engine/train/weight_sketch.h"
 
 namespace paceline {
 
@@ -13,7 +14,8 @@ namespace paceline {
 struct StepFacts {
   uint64_t epoch = 0, samples = 0, tokens = 0, attempts = 1;
   double loss = 0, learning_rate = 0, gradient_norm = 0;
-  std::vector<GrainTrace> grains;  // who computed which, and when
+  std::optional<double> masked_accuracy;  // where masked pieces are guessed
+  std::vector<GrainTrace> grains;         // who computed which, and when
   std::vector<WorkerStep> workers;
 };
 
@@ -28,6 +30,7 @@ class Record {
   // Where every worker's time went in the step recorded last, whose event is written only then.
   void workers_of_step(const std::vector<StepSeconds>& seconds);
   void evaluation(const Scores& scores, const std::vector<std::string>& best_for, double seconds);
+  void weights(const std::vector<TensorSketch>& sketches);
   void model();
   void resources();
   void checkpoint(const CheckpointReport& report);
@@ -49,7 +52,7 @@ class Record {
   RunLog log_;
   nlohmann::ordered_json held_step_;  // an event that waits for the other workers' times
   uint64_t lost_ = 0;
-  double smooth_loss_ = 0;
+  double smooth_loss_ = 0, smooth_accuracy_ = 0;
 };
 
 }  // namespace paceline

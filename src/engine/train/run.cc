@@ -30,7 +30,8 @@ void check_options(const TrainOptions& options, unsigned workers) {
 }
 
 void check_task(const TrainOptions& options, const DatasetInfo& data) {
-  if (data.labels == LabelKind::none)
+  const bool masked = data.labels == LabelKind::none;
+  if (masked && options.model != "bert")
     input_error("{}: it has no labels, and --model {} learns from labels; prepare it with --label",
                 options.data, options.model);
   const SplitInfo& split = data.split("train", options.data);
@@ -40,16 +41,18 @@ void check_task(const TrainOptions& options, const DatasetInfo& data) {
         input_error(
             "{}: class '{}' has no rows in the split train; prepare it with more data or without that class",
             options.data, data.classes[c]);
-  const bool multi_label = data.labels == LabelKind::multiple;
+  const ScoreKind kind = data.labels == LabelKind::single     ? ScoreKind::classes
+                         : data.labels == LabelKind::multiple ? ScoreKind::labels
+                                                              : ScoreKind::masked_pieces;
   for (const auto& name : options.stop_on)
-    if (!metric_exists(name, multi_label))
-      input_error("--stop-on {}: it exists only where a text has {}", name,
-                  multi_label ? "one class" : "any number of labels");
+    if (!metric_exists(name, kind))
+      input_error("--stop-on {}: it exists only {}; here there are {}", name, where_metric_exists(name),
+                  metrics_of(kind));
 }
 
 StoppingRule stopping_rule(const TrainOptions& options) {
   StoppingRule rule;
-  if (!options.stop_on.empty()) rule.metrics = options.stop_on;
+  rule.metrics = options.stop_on;
   rule.when = options.stop_when;
   rule.patience = options.patience;
   return rule;
@@ -61,6 +64,7 @@ void open_parts(Run& run, unsigned workers_here) {
   const SplitInfo& split = run.data.split("train", options.data);
   run.task = {run.data.labels, run.data.classes, run.data.tokenizer,
               class_weights(options.class_weights, run.data, split), options.max_length};
+  load_pieces(run.task, options.data);
   const auto wanted = options.device == "cuda" ? 1 : static_cast<unsigned>(options.executors);
   run.executors = std::make_unique<Executors>(wanted > 0 ? wanted : usable_cores());
   run.batches = std::make_unique<Batches>(
@@ -130,6 +134,8 @@ void open_here(Run& run, const Exchange& exchange) {
   run.speed = slowed_speed(options.slow, exchange);
   run.data = read_dataset_info(options.data);
   check_task(options, run.data);
+  if (options.stop_on.empty())
+    run.options.stop_on = {run.data.labels == LabelKind::none ? "perplexity" : "macro_f1"};
   if (options.model == "bert") resolve_bert(run.options, run.data);
   open_parts(run, exchange.local_size());
 }
@@ -140,9 +146,8 @@ bool is_complete(const Run& run) {
          fs::exists(run.folder->weights(), ignored);
 }
 
-// Whether all workers compute the same bits.
+// Whether all workers compute the same bits; alone, what another run's class is compared with.
 void compare_kernels(Run& run, Exchange& exchange) {
-  if (exchange.size() == 1) return;
   const Batch& batch = run.batches->at(run.position.step);
   std::vector<int32_t> probes(2 * exchange.size(), 0);
   const uint64_t probe = run.learner->probe(batch);
@@ -153,7 +158,7 @@ void compare_kernels(Run& run, Exchange& exchange) {
     run.workers[w].probe = static_cast<uint64_t>(static_cast<uint32_t>(probes[2 * w + 1])) << 32 |
                            static_cast<uint32_t>(probes[2 * w]);
   const std::string remark =
-      remark_on_kernels(run.workers, !run.options.portable_bits && run.options.lstm.kernels == "fused");
+      remark_on_kernels(run.workers, !run.options.portable_bits && run.options.kernels == "fused");
   if (!remark.empty()) run.remarks.push_back(remark);
 }
 

@@ -26,6 +26,7 @@ struct WorkerFacts {
   unsigned executors = 1;
   uint64_t probe = 0;              // hash of a grain's gradient: the kernel class
   std::string network_stack = {};  // the same for workers that reach each other by 127.0.0.1
+  std::string processor = {};      // model of the CPU
 };
 
 struct Run {

@@ -24,7 +24,7 @@ double get(const int32_t* words) {
 constexpr double tick = 1e-6;  // seconds
 double seconds_of(int32_t ticks) { return static_cast<uint32_t>(ticks) * tick; }
 
-constexpr size_t grain_words = 7;                  // loss, weight, begin, end, who
+constexpr size_t grain_words = 8;                  // loss, weight, begin, end, who, right
 constexpr size_t worker_words = 2 * (phases + 1);  // parts of a step, and what was hidden
 
 void put_seconds(const StepSeconds& seconds, int32_t* words) {
@@ -113,6 +113,7 @@ void Teamwork::note(const Batch& batch, uint64_t first, std::span<const GrainLos
     so_far += batch.tokens_of(first + i);
     words[5] = static_cast<int32_t>(moment());
     words[6] = static_cast<int32_t>(crew_.rank() << 16 | executor);
+    words[7] = static_cast<int32_t>(losses[i].right);
   }
 }
 
@@ -179,6 +180,7 @@ StepTogether Teamwork::read(const Batch& batch, const Numbers& numbers) const {
     const int32_t* words = numbers.sums.data() + g * grain_words;
     out.total.loss += get(words);
     out.total.weight += get(words + 2);
+    out.total.right += words[7];
     const auto who = static_cast<uint32_t>(words[6]);
     const GrainTrace trace{who >> 16, who & 0xFFFF, seconds_of(words[4]), seconds_of(words[5])};
     WorkerStep& worker = out.workers.at(trace.worker);

@@ -57,6 +57,7 @@ class Trainer {
   void loop();
   void take_step();
   GrainLoss compute_grains(const Batch& batch, StepFacts& facts);
+  void record_weights();
   void evaluate();
   std::vector<std::string> score();
   bool out_of_time() const;
@@ -79,6 +80,10 @@ class Trainer {
 
 // An evaluation that an earlier process did not come to is made first.
 void Trainer::loop() {
+  if (run_.position.step == 0) {
+    record_weights();
+    meter_.lap(Phase::evaluate);
+  }
   while (true) {
     if (is_alone()) throw_if_interrupted();
     if (signal_ != 0) throw Interrupted(signal_);
@@ -104,6 +109,7 @@ void Trainer::take_step() {
   facts.tokens = batch.tokens;
   const GrainLoss total = compute_grains(batch, facts);
   facts.loss = total.loss / total.weight;
+  if (run_.task.guesses_pieces()) facts.masked_accuracy = total.right / total.weight;
   if (!std::isfinite(facts.loss)) give_up(fmt::format("step {}: the loss is not a number", at.step + 1));
   facts.learning_rate = run_.schedule.at(at.step);
   facts.gradient_norm =
@@ -140,6 +146,11 @@ GrainLoss Trainer::compute_grains(const Batch& batch, StepFacts& facts) {
   }
 }
 
+// What another run of the same training is compared with.
+void Trainer::record_weights() {
+  if (run_.folder) record_.weights(sketches_of(run_.learner->model().tensors(), *run_.executors));
+}
+
 // Scores the split valid and keeps the model when it is the best so far: its checkpoint comes after it, so
 // that a resumed run decides again what is not on disk.
 void Trainer::evaluate() {
@@ -172,6 +183,7 @@ std::vector<std::string> Trainer::score() {
     run_.stopping.put_back(run_.stopping.first_metric(), before);
     std::erase(best_for, run_.stopping.first_metric());
   }
+  record_weights();
   record_.resources();
   return best_for;
 }

@@ -114,20 +114,24 @@ def token_types(case, rows, seconds):
     return [[int(case["types"] > 1 and 0 < second <= i) for i in range(len(row))] for row, second in zip(rows, seconds)]
 
 
-def forward(case, p, rows, types, dropout):
-    """Logits of the grain's texts. rows: the ids of each."""
-    width, heads = case["hidden"], case["heads"]
-
+def dropper(case, dropout):
     def drop(x, kind, share, layer=0, first=0):
         if not dropout or share == 0:
             return x
         return x * dropout_mask(case, kind, layer, share, first, x.numel()).reshape(x.shape)
 
+    return drop
+
+
+def encode(case, p, rows, types, dropout):
+    """Output of the last layer, text after text. rows: the ids of each."""
+    width, heads, drop = case["hidden"], case["heads"], dropper(case, dropout)
     e = "bert.embeddings."
     ids = torch.tensor([i for row in rows for i in row])
     places = torch.tensor([i for row in rows for i in range(len(row))])
     kinds = torch.tensor([kind for row in types for kind in row])
-    x = p[e + "word_embeddings.weight"][ids] + p[e + "token_type_embeddings.weight"][kinds] \
+    words = torch.nn.functional.embedding(ids, p[e + "word_embeddings.weight"], padding_idx=0)  # as transformers has it
+    x = words + p[e + "token_type_embeddings.weight"][kinds] \
         + p[e + "position_embeddings.weight"][places]
     x = drop(norm(case, p, "bert.embeddings", x), EMBEDDING, case["hidden_dropout"])
     for layer in range(case["layers"]):
@@ -146,6 +150,12 @@ def forward(case, p, rows, types, dropout):
         inner = ACTIVATIONS[case["activation"]](dense(p, name + "intermediate.dense", x))
         out = drop(dense(p, name + "output.dense", inner), FEED_FORWARD, case["hidden_dropout"], layer)
         x = norm(case, p, name + "output", out + x)
+    return x
+
+
+def forward(case, p, rows, types, dropout):
+    """Logits of the grain's texts."""
+    x, drop = encode(case, p, rows, types, dropout), dropper(case, dropout)
     firsts = torch.tensor([0, *np.cumsum([len(row) for row in rows])[:-1].tolist()])
     pooled = torch.tanh(dense(p, "bert.pooler.dense", x[firsts]))
     return dense(p, "classifier", drop(pooled, OUTPUT, case["classifier_dropout"]))
