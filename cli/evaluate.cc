@@ -37,6 +37,8 @@ class Evaluate final : public Command {
     if (comma < checkpoint_.size()) checkpoints.push_back(checkpoint_.substr(comma + 1));
     if (checkpoints.back().find(',') != std::string::npos)
       input_error("--checkpoint {}: name one or two", checkpoint_);
+    if (checkpoints.size() > 1 && (checkpoints[0].empty() || checkpoints[1].empty()))
+      input_error("--checkpoint {}: name two, as in 100,200, or one", checkpoint_);
     std::vector<EvaluateResult> results;
     for (const auto& checkpoint : checkpoints)
       results.push_back(engine().evaluate(options_for(checkpoint), progress));

@@ -10,6 +10,7 @@
 #include "base/machine/probe.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/engine_library.h"
 #include "cli/workers.h"
 #include "cluster/launch/program_files.h"
 
@@ -110,12 +111,20 @@ int with_flushed_output(int code) {
   return complain(fmt::format("standard output could not be written: {}", std::strerror(errno)), 1);
 }
 
+// A process of its own, which may die of it.
+int try_bfloat16() {
+  std::string reason;
+  Engine* library = try_engine(reason);
+  return library != nullptr && library->bfloat16_is_right() ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace paceline::cli
 
 int main(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() == 2 && arguments[0] == "--probe-isa") return paceline::run_isa_probe(arguments[1]);
+  if (arguments == std::vector<std::string>{paceline::bfloat16_trial}) return paceline::cli::try_bfloat16();
   paceline::install_interrupt_handlers();
   using paceline::cli::complain;
   try {

@@ -28,6 +28,8 @@ std::string masks_tsv(std::string_view text, const Prediction& prediction) {
 Table masks_table() { return Table({"position", "word", "probability", "others", "text"}); }
 
 void add_masks(Table& table, std::string_view text, const Prediction& prediction) {
+  if (prediction.masks.empty())
+    table.add({nlohmann::ordered_json(), "no [MASK]", nlohmann::ordered_json(), "", std::string(text)});
   for (const FilledMask& mask : prediction.masks) {
     std::string others;
     for (size_t i = 1; i < mask.guesses.size(); ++i)

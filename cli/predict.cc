@@ -57,6 +57,8 @@ class Predict final : public Command {
     if (!seconds_.empty() && seconds_.size() != texts_.size())
       input_error("--text-pair: {} second texts for {} texts; give one for each --text", seconds_.size(),
                   texts_.size());
+    if (shown_.pad_to > 0 && !shown_.details)
+      input_error("--pad-to {}: ids are shown by --details; add it, or leave this out", shown_.pad_to);
     if (pairs_ && !texts_.empty()) input_error("--pairs is for lines; use --text-pair with --text");
   }
 

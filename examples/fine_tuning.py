@@ -32,6 +32,8 @@ def read_csv(path):
             yield from csv.reader(file)
     except OSError as problem:
         sys.exit(f"{path}: cannot be read ({problem.strerror or problem})")
+    except (EOFError, UnicodeDecodeError, csv.Error) as problem:
+        sys.exit(f"{path}: is not a whole CSV file in UTF-8 ({problem})")
 
 
 def write_csv(path, rows):
@@ -45,17 +47,20 @@ class Example:
     """A folder in which every step leaves something, so that one that was done is not done again."""
 
     def __init__(self, options, *same):
+        if options.short and options.init:
+            sys.exit("--short makes a small model of its own; leave --init out")
         if options.epochs < 2:
             sys.exit("--epochs: the last two are compared, so there must be two")
         self.options, self.out = options, os.path.abspath(options.out)
         os.makedirs(self.out, exist_ok=True)
+        self.made_with = None
         self.refuse_other_options({name: getattr(options, name) for name in ("init", "short", *same)})
 
     def refuse_other_options(self, wanted):
         path = self.at("options.json")
         if not os.path.exists(path):
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(wanted, file)
+            self.made_with = wanted  # written when something has been made with them
+            return
         with open(path, encoding="utf-8") as file:
             for name, value in json.load(file).items():
                 if value != wanted[name]:
@@ -63,6 +68,12 @@ class Example:
 
     def at(self, name):
         return os.path.join(self.out, name)
+
+    def remember_options(self):
+        if self.made_with is not None:
+            with open(self.at("options.json"), "w", encoding="utf-8") as file:
+                json.dump(self.made_with, file)
+        self.made_with = None
 
     def run(self, *words):
         """Runs the program in the folder, where everybody can see it."""
@@ -86,6 +97,7 @@ class Example:
             write_vocabulary(self.at("vocab.txt"), texts)
         self.run("prepare", *words, "--tokenizer", "wordpiece", "--tokenizer-from", "vocab.txt" if self.options.short else self.model(),
                  "--max-length", "128", "--out", "data")
+        self.remember_options()
 
     def model(self):
         if self.options.init:
@@ -103,10 +115,12 @@ class Example:
         self.run("train", "--data", "data", "--model", "bert", *shape, "--epochs", str(self.options.epochs), "--out", "run", "--save-every",
                  str(self.steps_of_epoch()), "--keep", "20", *words)
 
-    def steps_of_epoch(self):
+    def rows_of_train(self):
         with open(self.at("data/dataset.json"), encoding="utf-8") as file:
-            rows = next(split["rows"] for split in json.load(file)["splits"] if split["name"] == "train")
-        return -(-rows // BATCH)
+            return next(split["rows"] for split in json.load(file)["splits"] if split["name"] == "train")
+
+    def steps_of_epoch(self):
+        return -(-self.rows_of_train() // BATCH)
 
     def last_two_epochs(self, split):
         """What evaluate says about the checkpoints at the ends of the last two epochs."""
@@ -125,7 +139,9 @@ class Example:
             samples, seconds = found.get(event["epoch"] + 1, (0, 0))
             spent = event["seconds"]["step"] - event["seconds"].get("evaluate", 0) - event["seconds"].get("save", 0)
             found[event["epoch"] + 1] = samples + event["samples"], seconds + spent
-        return dict(sorted(found.items()))
+        # Of a very long run not every step is in the record.
+        rows = self.rows_of_train()
+        return {epoch: (rows, seconds * rows / samples) for epoch, (samples, seconds) in sorted(found.items())}
 
     def checkpoint(self):
         """The parts of the last checkpoint: name, bytes."""

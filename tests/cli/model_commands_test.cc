@@ -137,6 +137,8 @@ TEST_F(ModelCommands, TwoCheckpointsStandSideBySide) {
   best.erase("step");
   EXPECT_EQ(best, Json::parse(ask({"evaluate", "run", "--data", data_, "--json"})));
   refuses({"evaluate", "run", "--data", data_, "--checkpoint", "123456"}, {"--checkpoint 123456", first});
+  for (const std::string& half : {first + ",", "," + first, std::string(",")})
+    refuses({"evaluate", "run", "--data", data_, "--checkpoint", half}, {"--checkpoint " + half, "name two"});
   refuses({"evaluate", "run", "--data", data_, "--checkpoint", "1,2,3"},
           {"--checkpoint 1,2,3", "one or two"});
   refuses({"evaluate", model_ + "/model", "--data", data_, "--checkpoint", "last"}, {"config.yaml"});

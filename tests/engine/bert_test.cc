@@ -41,6 +41,22 @@ TEST(Bert, SameBitsForAnyExecutors) {
     }
 }
 
+TEST(Bert, LowerLayersLearnMoreSlowlyAndBiasesAndNormsDoNotDecay) {
+  TrainOptions options = small_options();
+  options.bert.layer_decay = 0.5;
+  const auto model = make_tensor_model(options, task_of(3));
+  ASSERT_EQ(model->parameters().size(), 5u + 3 * 16 + 4);
+  for (const Parameter& p : model->parameters()) {
+    const size_t layer = p.name.find("layer.");
+    const bool is_head = p.name.starts_with("bert.pooler") || p.name.starts_with("classifier");
+    const double rate = is_head                      ? 1
+                        : layer == std::string::npos ? 0.0625
+                                                     : 0.125 * (1 << (p.name[layer + 6] - '0'));
+    EXPECT_EQ(p.rate, rate) << p.name;
+    EXPECT_EQ(p.decay, !p.name.ends_with("bias") && p.name.find("LayerNorm") == std::string::npos) << p.name;
+  }
+}
+
 TEST(Bert, ComputingLayersAgainChangesNoBit) {
   TrainOptions options = small_options();
   const auto kept = trained(options, 2);

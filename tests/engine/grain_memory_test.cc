@@ -30,6 +30,14 @@ TEST(GrainMemory, WhatFitsIsAccepted) {
   EXPECT_EQ(refusal(16, 16384, 100, 2, 0), "") << "unknown memory refuses nothing";
 }
 
+TEST(GrainMemory, WhetherAGrainFitsIsKnownWithoutRefusingIt) {
+  TrainOptions options;
+  options.grain_size = 16;
+  EXPECT_TRUE(grains_fit(options, 100, 2, 3300000, bytes));
+  EXPECT_FALSE(grains_fit(options, 100, 2, 3200000, bytes));
+  EXPECT_TRUE(grains_fit(options, 100, 2, 0, bytes)) << "unknown memory refuses nothing";
+}
+
 TEST(GrainMemory, NamesTheGrainSizeThatFits) {
   const std::string said = refusal(16, 16384, 100, 2, 1000000);
   EXPECT_TRUE(said.starts_with("--grain-size: grains of up to 1600 tokens on 2 executors need 3.2 MB"))

@@ -89,6 +89,9 @@ class Engine {
   virtual std::string libtorch_version() const = 0;
   // Speed of a float32 matrix product, in Gflop/s.
   virtual double measure_gemm_gflops(unsigned threads) = 0;
+  // Whether products of bfloat16 are right here. For a child process: where a processor promises more than it
+  // has, it dies of this.
+  virtual bool bfloat16_is_right() = 0;
   // One worker's part of a training; every worker of the exchange calls it with the same options.
   virtual TrainResult train(const TrainOptions& options, Exchange& exchange, Progress& progress) = 0;
   virtual EvaluateResult evaluate(const EvaluateOptions& options, Progress& progress) = 0;

@@ -73,7 +73,7 @@ void declare_batches(FieldTable& table, TrainOptions& options) {
       .unrecorded();
 }
 
-// Of these, device, kernels and portable-bits change the result; no-exchange spoils it.
+// Of these, device, kernels, precision and portable-bits change the result; no-exchange spoils it.
 void declare_workers(FieldTable& table, TrainOptions& options) {
   table.group("Workers");
   table.integer("workers", &options.workers, 1, 4096, "Processes that share the work on this machine.")
@@ -86,6 +86,10 @@ void declare_workers(FieldTable& table, TrainOptions& options) {
   table.text("device", &options.device, "What grains are computed on; cuda: one GPU for each worker.")
       .one_of({"cpu", "cuda"});
   table.text("kernels", &options.kernels, "Own loops, or LibTorch's operations.").one_of({"fused", "aten"});
+  table
+      .text("precision", &options.precision,
+            "Numbers that are multiplied; bfloat16: LibTorch's, tried out before, and sums stay float32.")
+      .one_of({"float32", "bfloat16"});
   table.text("pace", &options.pace, "Who takes which grain; pull: whoever is free takes the next one.")
       .one_of({"even", "epoch", "interval", "pull"})
       .unrecorded();
@@ -202,8 +206,8 @@ void declare_bert(FieldTable& table, BertOptions& bert) {
 
 // What the optimizer of ngram has no use for.
 const Names of_tensor_models = {
-    "loss",         "focal-gamma",      "clip", "beta1", "beta2",  "epsilon", "momentum",
-    "weight-decay", "embedding-update", "ema",  "sum",   "kernels"};
+    "loss",         "focal-gamma",      "clip", "beta1", "beta2",   "epsilon",  "momentum",
+    "weight-decay", "embedding-update", "ema",  "sum",   "kernels", "precision"};
 
 bool applies(const Field& field, const std::string& model) {
   if (field.group.starts_with("Model ")) return field.group == "Model " + model;
@@ -229,9 +233,16 @@ void resolve_train_fields(FieldTable& table, TrainOptions& options) {
   for (const auto& field : table.fields())
     if (field.is_set && !applies(field, options.model))
       input_error("--{}: --model {} has no such option; leave it out", field.name, options.model);
+  if (options.precision == "bfloat16") {
+    if (table.find("kernels")->is_set && options.kernels != "aten")
+      input_error("--precision bfloat16 is LibTorch's; leave --kernels {} out", options.kernels);
+    options.kernels = "aten";
+  }
   if (options.device == "cuda") {
     if (options.model == "ngram")
       input_error("--device cuda: --model {} is made for CPUs; leave --device out", options.model);
+    if (table.find("kernels")->is_set && options.kernels != "aten")
+      input_error("--device cuda computes with LibTorch; leave --kernels {} out", options.kernels);
     options.kernels = "aten";
     options.executors = 1;
     if (!table.find("grain-size")->is_set) options.grain_size = std::min(options.batch_size, gpu_grain);

@@ -82,9 +82,10 @@ struct TrainOptions {
   bool resume = false, detach = false;
   uint64_t executors = 0;  // of each worker; 0: its share of the usable cores; does not change the result
 
-  std::string device = "cpu";     // or cuda: one GPU a worker
-  uint64_t device_number = 0;     // of cuda; each worker's own, among those of its machine
-  std::string kernels = "fused";  // or aten: LibTorch's operations, as on other devices
+  std::string device = "cpu";         // or cuda: one GPU a worker
+  uint64_t device_number = 0;         // of cuda; each worker's own, among those of its machine
+  std::string kernels = "fused";      // or aten: LibTorch's operations, as on other devices
+  std::string precision = "float32";  // or bfloat16: of the factors of products, which aten computes
 
   uint64_t workers = 1;            // processes
   std::vector<std::string> hosts;  // "a:2": two workers on a; empty: all of them on this machine
@@ -98,6 +99,9 @@ struct TrainOptions {
   LstmOptions lstm;
   BertOptions bert;
 };
+
+// The argument with which paceline tries bfloat16, as a child of a training that asks for it.
+inline constexpr const char* bfloat16_trial = "--try-bfloat16";
 
 // Binds every option of `train` to a field of the same name.
 void declare_train_fields(FieldTable& table, TrainOptions& options);

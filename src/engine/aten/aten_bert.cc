@@ -30,12 +30,16 @@ Tensor activated(Activation kind, const Tensor& values) {
 class AtenBert final : public BertModel {
  public:
   AtenBert(const TrainOptions& options, const Task& task)
-      : BertModel(options, task), parameters_(options, all_parameters(), words_, frozen_) {
+      : BertModel(options, task),
+        parameters_(options, all_parameters(), words_, frozen_),
+        products_(options) {
     if (options.bert.recompute)
       input_error("--recompute: --kernels aten keeps what it computes; leave one of the two out");
     if (task.classes.empty())
       input_error(
-          "--kernels aten: it learns from labels alone, and the data set has none; use --kernels fused");
+          "--kernels aten, and so --device cuda and --precision bfloat16: they learn from labels, and the "
+          "data "
+          "set has none; masked words are learnt by --kernels fused on a CPU");
     for (size_t i = 0; i < all_parameters().size(); ++i) numbers_[all_parameters()[i].name] = i;
   }
 
@@ -92,7 +96,7 @@ class AtenBert final : public BertModel {
     return leaves.tensors[numbers_.at(name)];
   }
   Tensor linear(const Leaves& leaves, const std::string& name, const Tensor& input) const {
-    return at::linear(input, named(leaves, name + ".weight"), named(leaves, name + ".bias"));
+    return products_.linear(input, named(leaves, name + ".weight"), named(leaves, name + ".bias"));
   }
   Tensor norm(const Leaves& leaves, const std::string& name, const Tensor& input) const {
     return at::layer_norm(input, {static_cast<int64_t>(width_)}, named(leaves, name + ".weight"),
@@ -120,9 +124,9 @@ class AtenBert final : public BertModel {
       const auto by_head = [&](const Tensor& rows) {
         return rows.narrow(0, begin, tokens).view({tokens, heads, -1}).transpose(0, 1);
       };
-      const Tensor scores = at::matmul(by_head(query), by_head(key).transpose(1, 2)) * scale;
+      const Tensor scores = products_.matmul(by_head(query), by_head(key).transpose(1, 2)) * scale;
       const Tensor weights = dropped(scores.softmax(-1), dropout, first);
-      contexts.push_back(at::matmul(weights, by_head(value)).transpose(0, 1).reshape({tokens, -1}));
+      contexts.push_back(products_.matmul(weights, by_head(value)).transpose(0, 1).reshape({tokens, -1}));
       first += static_cast<uint64_t>(scores.numel());
     }
     return at::cat(contexts);
@@ -153,6 +157,7 @@ class AtenBert final : public BertModel {
   }
 
   AtenParameters parameters_;
+  Products products_;
   std::map<std::string, size_t> numbers_;
 };
 

@@ -27,9 +27,10 @@ Tensor gru_cell(const Tensor& input, const Tensor& recurrent, const Tensor& befo
 
 // States of one direction, tokens x hidden, moment by moment.
 Tensor run_direction(Cell kind, const CellTensors& w, const PackedGrains& grain, const Tensor& input,
-                     const Tensor& mask) {
+                     const Tensor& mask, const Products& products) {
   const int64_t hidden = w.weight_hh.size(1);
-  const Tensor from_input = at::addmm(w.bias_ih, input, w.weight_ih.t());
+  const Tensor from_input = products.linear(input, w.weight_ih, w.bias_ih);
+  const Tensor weight_hh = products.factor(w.weight_hh);
   Tensor state = at::zeros({static_cast<int64_t>(grain.sequences()), hidden}, input.options());
   Tensor cell = at::zeros_like(state);
   std::vector<Tensor> states;
@@ -39,7 +40,7 @@ Tensor run_direction(Cell kind, const CellTensors& w, const PackedGrains& grain,
     state = state.narrow(0, 0, n);
     cell = cell.narrow(0, 0, n);
     const Tensor in = mask.defined() ? state * mask.narrow(0, 0, n) : state;
-    const Tensor recurrent = at::addmm(w.bias_hh, in, w.weight_hh.t());
+    const Tensor recurrent = products.linear(in, weight_hh, w.bias_hh);
     state = kind == Cell::lstm ? lstm_cell(x + recurrent, cell) : gru_cell(x, recurrent, state);
     states.push_back(state);
   }
@@ -75,7 +76,9 @@ Tensor pool_states(Pooling kind, const PackedGrains& grain, const Tensor& states
 class AtenLstm final : public LstmModel {
  public:
   AtenLstm(const TrainOptions& options, const Task& task)
-      : LstmModel(options, task), parameters_(options, store_.all(), embedding_number_, 0) {}
+      : LstmModel(options, task),
+        parameters_(options, store_.all(), embedding_number_, 0),
+        products_(options) {}
 
   size_t parts_to_prepare() const override { return 1; }
   void prepare(size_t) override {
@@ -159,8 +162,8 @@ class AtenLstm final : public LstmModel {
           mask = mask_of(dropouts->recurrent[layer * 2 + direction], grain.sequences(), hidden_,
                          sample_number(hidden_))
                      .to(parameters_.device());
-        const Tensor states =
-            run_direction(cell_, weights, grain, direction == 1 ? x.index_select(0, reversed) : x, mask);
+        const Tensor states = run_direction(
+            cell_, weights, grain, direction == 1 ? x.index_select(0, reversed) : x, mask, products_);
         outputs.push_back(direction == 1 ? states.index_select(0, reversed) : states);
       }
       x = at::cat(outputs, 1);
@@ -174,10 +177,11 @@ class AtenLstm final : public LstmModel {
     if (dropouts && dropouts->output.active())
       pooled = pooled * mask_of(dropouts->output, grain.sequences(), width_, sample_number(width_))
                             .to(parameters_.device());
-    return at::addmm(leaves.tensors[output_bias_], pooled, leaves.tensors[output_weight_].t());
+    return products_.linear(pooled, leaves.tensors[output_weight_], leaves.tensors[output_bias_]);
   }
 
   AtenParameters parameters_;
+  Products products_;
 };
 
 }  // namespace

@@ -12,6 +12,25 @@ void use_one_thread();
 
 at::Tensor indices_of(std::span<const uint32_t> values, at::Device device);
 
+// Products whose factors are rounded to bfloat16 where the options say so. Their results, and all else, are
+// float32.
+class Products {
+ public:
+  explicit Products(const TrainOptions& options) : is_low_(options.precision == "bfloat16") {}
+  at::Tensor factor(const at::Tensor& values) const { return is_low_ ? values.to(at::kBFloat16) : values; }
+  at::Tensor matmul(const at::Tensor& a, const at::Tensor& b) const {
+    return at::matmul(factor(a), factor(b)).to(at::kFloat);
+  }
+  // input * weight^T + bias
+  at::Tensor linear(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias) const {
+    if (!is_low_) return at::linear(input, weight, bias);
+    return at::linear(factor(input), factor(weight)).to(at::kFloat) + bias;
+  }
+
+ private:
+  bool is_low_;
+};
+
 // Factors for `rows` rows of `width` elements; number_of(row) is the number of a row's first element.
 template <class NumberOf>
 at::Tensor mask_of(const Dropout& dropout, size_t rows, size_t width, const NumberOf& number_of) {

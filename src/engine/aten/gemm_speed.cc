@@ -31,4 +31,16 @@ double measure_gemm_gflops(unsigned threads) {
   return best;
 }
 
+bool bfloat16_is_right() {
+  c10::InferenceMode guard;
+  at::set_num_threads(1);
+  for (const int64_t rows : {1, 7, 64}) {
+    const at::Tensor a = at::rand({rows, 384}).to(at::kBFloat16), b = at::rand({1536, 384}).to(at::kBFloat16);
+    const at::Tensor wanted = at::linear(a.to(at::kFloat), b.to(at::kFloat));
+    const at::Tensor found = at::linear(a, b).to(at::kFloat);
+    if (!at::allclose(found, wanted, 0.01, 0)) return false;
+  }
+  return true;
+}
+
 }  // namespace paceline

@@ -61,6 +61,10 @@ void check_fits(const EvaluateOptions& options, const DatasetInfo& data, const T
   if (task.guesses_pieces() && (options.top > 0 || !options.of.empty()))
     input_error("--{}: the model guesses masked words, and has no classes; leave it out",
                 options.top > 0 ? "top" : "of");
+  if (task.guesses_pieces() && data.packed && task.max_length > 0 &&
+      data.tokenizer.max_length > task.max_length)
+    input_error("{}: its rows are packed to {} ids, and the model uses {}; prepare it with --max-length {}",
+                options.data.string(), data.tokenizer.max_length, task.max_length, task.max_length);
   if (data.labels != task.labels || data.classes != task.classes)
     input_error("{}: its classes ({}) are not the model's ({})", options.data.string(),
                 names_of(data.classes), names_of(task.classes));
@@ -75,6 +79,7 @@ class LibraryEngine final : public Engine {
  public:
   std::string libtorch_version() const override { return paceline::libtorch_version(); }
   double measure_gemm_gflops(unsigned threads) override { return paceline::measure_gemm_gflops(threads); }
+  bool bfloat16_is_right() override { return paceline::bfloat16_is_right(); }
   TrainResult train(const TrainOptions& options, Exchange& exchange, Progress& progress) override {
     return paceline::train(options, exchange, progress);
   }

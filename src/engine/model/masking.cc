@@ -48,8 +48,11 @@ uint32_t shown_for(const PieceKinds& kinds, uint32_t truth, uint64_t position, c
 PieceKinds::PieceKinds(const Vocabulary& pieces, const fs::path& file)
     : kinds_(pieces.size(), Kind::word), mask_(pieces.find("[MASK]").value_or(0)) {
   if (!pieces.find("[MASK]"))
-    input_error("{}: it has no [MASK], and a model that learns without labels needs it; add that line",
-                file.string());
+    input_error(
+        "{}: it has no [MASK], and a model that learns without labels needs it; prepare the data set again "
+        "with "
+        "a vocabulary that has one",
+        file.string());
   for (uint32_t id = 0; id < size(); ++id)
     if (pieces.word(id).starts_with("##") && pieces.word(id).size() > 2) kinds_[id] = Kind::continuation;
   for (const char* special : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"})

@@ -132,7 +132,12 @@ void TensorLearner::state_changed(const nlohmann::json& numbers) {
 }
 
 uint64_t TensorLearner::grain_bytes(uint64_t tokens, uint64_t samples) const {
-  return model_->grain_bytes(tokens, samples);
+  // An executor has the sums of its grains' gradients as integers, besides what the model needs; those of
+  // rows are small.
+  uint64_t values = 0;
+  for (const Parameter& parameter : model_->parameters())
+    if (!parameter.rows) values += parameter.size();
+  return model_->grain_bytes(tokens, samples) + values * sizeof(int32_t);
 }
 
 std::unique_ptr<Learner> make_learner(const TrainOptions& options, const Task& task,

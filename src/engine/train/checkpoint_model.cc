@@ -23,6 +23,16 @@ fs::path find_checkpoint(const fs::path& run, const std::string& which) {
               steps);
 }
 
+// Before a model is made for labels that the run did not have.
+void check_labels(const OpenCheckpoint& checkpoint, const DatasetInfo& data, const fs::path& folder) {
+  const bool guesses_pieces = checkpoint.tensors.find("model.cls.predictions.bias") != nullptr;
+  if (data.labels == LabelKind::none && !guesses_pieces)
+    input_error("{}: has no labels to score against", folder.string());
+  if (data.labels != LabelKind::none && guesses_pieces)
+    input_error("{}: it has labels, and the model guesses masked words; prepare it without --label",
+                folder.string());
+}
+
 }  // namespace
 
 CheckpointModel load_checkpoint_model(const fs::path& run, const std::string& which, const DatasetInfo& data,
@@ -30,6 +40,11 @@ CheckpointModel load_checkpoint_model(const fs::path& run, const std::string& wh
   TrainOptions options = read_run_options(run);
   const OpenCheckpoint checkpoint = open_checkpoint(find_checkpoint(run, which));
   options.lstm.word_vectors.clear();  // they were read when the run began
+  // Evaluated as a model that was kept is: by our own loops, whatever it learnt on.
+  options.device = "cpu";
+  options.kernels = "fused";
+  options.precision = "float32";
+  check_labels(checkpoint, data, folder);
   CheckpointModel result{
       checkpoint.step, {data.labels, data.classes, data.tokenizer, {}, options.max_length}, nullptr};
   try {

@@ -13,14 +13,27 @@ struct Largest {
   uint64_t tokens() const { return std::max(longest, std::min(grain_tokens, grain_size * longest)); }
 };
 
+uint64_t needed_bytes(const Largest& grain, unsigned executors, const GrainBytes& bytes) {
+  return bytes(grain.tokens(), grain.grain_size) * executors;
+}
+
+Largest largest_grain(const TrainOptions& options, uint64_t longest) {
+  return {options.grain_size, options.grain_tokens, std::max<uint64_t>(1, longest)};
+}
+
 }  // namespace
+
+bool grains_fit(const TrainOptions& options, uint64_t longest, unsigned executors, uint64_t usable,
+                const GrainBytes& bytes) {
+  return usable == 0 || needed_bytes(largest_grain(options, longest), executors, bytes) <= usable;
+}
 
 void check_grain_memory(const TrainOptions& options, uint64_t longest, unsigned executors, uint64_t usable,
                         const GrainBytes& bytes) {
-  Largest grain{options.grain_size, options.grain_tokens, std::max<uint64_t>(1, longest)};
-  auto need = [&] { return bytes(grain.tokens(), grain.grain_size) * executors; };
+  if (grains_fit(options, longest, executors, usable, bytes)) return;
+  Largest grain = largest_grain(options, longest);
+  auto need = [&] { return needed_bytes(grain, executors, bytes); };
   const uint64_t needed = need();
-  if (usable == 0 || needed <= usable) return;
   const std::string problem =
       fmt::format("grains of up to {} tokens on {} executors need {} of memory, and {} are usable",
                   grain.tokens(), executors, human_bytes(needed), human_bytes(usable));

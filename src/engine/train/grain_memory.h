@@ -10,6 +10,9 @@ namespace paceline {
 // Bytes that one executor needs for so many tokens and samples at once.
 using GrainBytes = std::function<uint64_t(uint64_t tokens, uint64_t samples)>;
 
+bool grains_fit(const TrainOptions& options, uint64_t longest, unsigned executors, uint64_t usable,
+                const GrainBytes& bytes);
+
 // longest: tokens of the longest text that is used; usable: bytes, 0 when unknown. Throws InputError that
 // names a value that fits.
 void check_grain_memory(const TrainOptions& options, uint64_t longest, unsigned executors, uint64_t usable,

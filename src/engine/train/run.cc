@@ -9,6 +9,7 @@
 #include "engine/train/bert_start.h"
 #include "engine/train/class_weights.h"
 #include "engine/train/grain_memory.h"
+#include "engine/train/precision.h"
 #include "engine/train/resume.h"
 #include "engine/train/share.h"
 
@@ -58,6 +59,10 @@ StoppingRule stopping_rule(const TrainOptions& options) {
   return rule;
 }
 
+bool can_recompute(const TrainOptions& options) {
+  return options.model == "bert" && options.kernels == "fused" && !options.bert.recompute;
+}
+
 // What follows from options and data, without any state.
 void open_parts(Run& run, unsigned workers_here) {
   TrainOptions& options = run.options;
@@ -78,7 +83,6 @@ void open_parts(Run& run, unsigned workers_here) {
   const fs::path words = fs::path(options.data) / run.data.tokenizer.vocabulary;
   load_vocabulary(options.data, run.data.tokenizer);  // needed when the model is kept, hours from now perhaps
   run.learner = make_learner(options, run.task, words);
-  if (!options.bert.init.empty() && !options.resume) start_from_init(run);
   const uint64_t longest =
       options.max_length > 0 ? std::min(options.max_length, split.longest) : split.longest;
   const uint64_t usable = usable_memory() / workers_here;
@@ -86,7 +90,15 @@ void open_parts(Run& run, unsigned workers_here) {
   const GrainBytes bytes = [&](uint64_t tokens, uint64_t samples) {
     return run.learner->grain_bytes(tokens, samples);
   };
+  if (can_recompute(options) && !grains_fit(options, longest, executors, usable, bytes)) {
+    options.bert.recompute = true;
+    run.learner = make_learner(options, run.task, words);
+    run.remarks.push_back(
+        "layers are computed again in the backward pass, with the same bits: keeping them needs more memory "
+        "than there is");
+  }
   check_grain_memory(options, longest, executors, usable, bytes);
+  if (!options.bert.init.empty() && !options.resume) start_from_init(run);
   run.joining =
       joining_that_fits(run.learner->samples_at_once(), options.grain_tokens, executors, usable, bytes);
 }
@@ -131,6 +143,7 @@ void open_here(Run& run, const Exchange& exchange) {
     run.folder = std::make_unique<RunFolder>(RunFolder::open(options.out));
   }
   check_options(options, exchange.size());
+  check_precision(options);
   run.speed = slowed_speed(options.slow, exchange);
   run.data = read_dataset_info(options.data);
   check_task(options, run.data);

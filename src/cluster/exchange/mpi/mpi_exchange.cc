@@ -19,6 +19,8 @@ namespace {
 constexpr size_t piece_bytes = size_t{4} << 20;
 // Earlier operations end earlier when not everything is on its way at once.
 constexpr size_t most_under_way = 4;
+// Copies of what another worker has not taken yet; with more, this one waits until it has.
+constexpr size_t most_waiting_bytes = size_t{64} << 20;
 // What is smaller goes from everyone to everyone in one round, where a ring takes two for every worker: each
 // round waits until the slowest machine has looked.
 constexpr size_t small_bytes = 8 << 10;
@@ -159,7 +161,8 @@ void MpiCollectives::launch_piece(Flight& flight) {
 
 void MpiCollectives::launch_pieces() {
   auto under_way = [&] { return static_cast<size_t>(std::ranges::count_if(flights_, &Flight::counts)); };
-  while (!waiting_.empty() && under_way() < most_under_way) {
+  while (!waiting_.empty() && under_way() < most_under_way &&
+         departures_.waiting_bytes() < most_waiting_bytes) {
     Flight& flight = flights_.emplace_back();
     flight.piece = waiting_.front();
     launch_piece(flight);
@@ -182,8 +185,7 @@ int received_bytes(const MPI_Status& status) {
 
 bool MpiCollectives::advance(std::vector<uint64_t>& ended) {
   launch_pieces();
-  departures_.advance();
-  bool moved = false;
+  bool moved = departures_.advance();
   for (auto flight = flights_.begin(); flight != flights_.end();) {
     int done = 0;
     MPI_Status status = {};

@@ -19,23 +19,28 @@ bool is_nothing(std::span<const std::byte> bytes) {
 void Departures::send(std::span<const std::byte> bytes, int to) {
   Copy& copy = copies_.emplace_back();
   copy.bytes = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
+  copy.size = bytes.size();
+  waiting_bytes_ += copy.size;
   std::ranges::copy(bytes, copy.bytes.get());
   check_mpi(MPI_Isend(copy.bytes.get(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD,
                       &copy.request),
             "MPI_Isend");
 }
 
-void Departures::advance() {
-  std::erase_if(copies_, [](Copy& copy) {
+bool Departures::advance() {
+  const size_t left = std::erase_if(copies_, [this](Copy& copy) {
     int done = 0;
     check_mpi(MPI_Test(&copy.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) waiting_bytes_ -= copy.size;
     return done != 0;
   });
+  return left > 0;
 }
 
 void Departures::wait() {
   for (Copy& copy : copies_) check_mpi(MPI_Wait(&copy.request, MPI_STATUS_IGNORE), "MPI_Wait");
   copies_.clear();
+  waiting_bytes_ = 0;
 }
 
 Swap launch_swap(const Collective& piece, int other, Departures& departures) {

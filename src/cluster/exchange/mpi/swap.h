@@ -22,8 +22,9 @@ struct Swap {
 class Departures {
  public:
   void send(std::span<const std::byte> bytes, int to);
-  // Forgets those that have left.
-  void advance();
+  // Forgets those that have left, and says whether any has.
+  bool advance();
+  size_t waiting_bytes() const { return waiting_bytes_; }
   bool empty() const { return copies_.empty(); }
   // Sleeps until all have left.
   void wait();
@@ -31,9 +32,11 @@ class Departures {
  private:
   struct Copy {
     std::unique_ptr<std::byte[]> bytes;
+    size_t size = 0;
     MPI_Request request = MPI_REQUEST_NULL;
   };
   std::list<Copy> copies_;
+  size_t waiting_bytes_ = 0;
 };
 
 // Both workers launch the same pieces, in the same order.
