@@ -254,6 +254,7 @@ class Run:
     def stop(self):
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGTERM)
+            os.killpg(self.process.pid, signal.SIGCONT)
             try:
                 self.process.wait(10)
             except subprocess.TimeoutExpired:
@@ -279,7 +280,7 @@ def make_fixed(folder, rows, length=200, words=20_000, equally_frequent=False):
 
 
 # The lstm of these benchmarks: 128 -> 256, last state, batches of 128 texts; nothing but steps is done.
-FIXED_BATCH = 128
+FIXED_BATCH, FIXED_GRAIN = 128, 4  # the second is the default
 FIXED_LSTM = ["--model", "lstm", "--embedding", "128", "--hidden", "256", "--pooling", "last", "--batch-size", str(FIXED_BATCH),
               "--dropout", "0", "--embedding-dropout", "0", "--schedule", "constant", "--evaluate-every", "1000000",
               "--executors", "1"]

@@ -135,23 +135,53 @@ TEST(PacePull, WhoIsAtSeveralGrainsIsExpectedToBeFreeAfterAllOfThem) {
   pace->next({first, 1, 0, 0}, 0);
   EXPECT_FALSE(pace->next({first, 0, 0, 1}, 1).count);
   EXPECT_FALSE(pace->next({first, 1, 0, 5.2}, 5.2).count);
-  EXPECT_EQ(pace->next({second, 0, 0, 0, 8}, 10).count, 2u);
-  EXPECT_EQ(pace->next({second, 1, 0, 0, 8}, 10).count, 1u)
+  EXPECT_EQ(pace->next({second, 0, 0, 0, 2}, 10).count, 2u);
+  EXPECT_EQ(pace->next({second, 1, 0, 0, 2}, 10).count, 1u)
       << "until 15.2 the other can end three more after its two, and four are left";
 }
 
 TEST(PacePull, TheCostOfAGrainIsItsPartOfWhatWasComputedAtOnce) {
   auto pace = pull_of_two();
-  const Work first{1, 0, 2, 2}, second{2, 0, 8, 8}, third{3, 0, 2, 2};
+  const Work first{1, 0, 2, 2}, second{2, 0, 8, 8}, third{3, 0, 9, 9};
   for (uint32_t worker : {0u, 1u}) pace->next({first, worker, 0, 0}, 0);
   for (uint32_t worker : {0u, 1u}) EXPECT_FALSE(pace->next({first, worker, 0, 1}, 1).count);
   EXPECT_EQ(pace->next({second, 0, 0, 0, 2}, 10).count, 2u);
-  EXPECT_EQ(pace->next({second, 0, 0, 2, 2}, 12).count, 1u);
-  double now = 13;
-  for (Deal deal{0, 1, 0}; deal.count > 0; ++now) deal = pace->next({second, 0, 0, 1, 1}, now);
-  // Had two seconds for two grains counted as those of one, worker 0 would be too slow for the second.
-  EXPECT_EQ(pace->next({third, 1, 0, 0}, now).count, 1u);
-  EXPECT_EQ(pace->next({third, 0, 0, 0}, now).count, 1u);
+  EXPECT_EQ(pace->next({second, 0, 0, 2, 2}, 12).count, 2u);
+  pace->next({second, 0, 0, 2, 2}, 14);
+  // Had two seconds for two grains counted as those of one, its part would be three.
+  EXPECT_EQ(pace->next({third, 0, 0, 0, 8}, 20).count, 5u);
+}
+
+// An executor that knows that it is at its last grains sends its gradients while it computes them.
+TEST(PacePull, WhatIsDealtAsTheLastIsTheLast) {
+  auto pace = pull_of_two();
+  const Work first{1, 0, 2, 2}, second{2, 0, 12, 12};
+  for (uint32_t worker : {0u, 1u}) pace->next({first, worker, 0, 0}, 0);
+  EXPECT_FALSE(pace->next({first, 0, 0, 1}, 1).count);
+  EXPECT_FALSE(pace->next({first, 1, 0, 2}, 2).count);
+  Deal deal = pace->next({second, 0, 0, 0, 4}, 10);
+  EXPECT_EQ(deal.count, 4u);
+  EXPECT_EQ(deal.left, 8u) << "of its eight only four";
+  deal = pace->next({second, 1, 0, 0, 4}, 10);
+  EXPECT_EQ(deal.count, 4u) << "until 18 it can end four, and the other the rest";
+  EXPECT_EQ(deal.left, 0u) << "nothing more for this one";
+  deal = pace->next({second, 0, 0, 4, 4}, 14);
+  EXPECT_EQ(deal.count, 4u);
+  EXPECT_EQ(deal.left, 0u);
+  EXPECT_FALSE(pace->next({second, 1, 0, 8, 4}, 18).count);
+  EXPECT_FALSE(pace->next({second, 0, 0, 4, 4}, 18).count);
+}
+
+TEST(PacePull, WhoHadItsLastGetsNoMoreAndWhoIsLeftTakesTheRest) {
+  auto pace = pull_of_two();
+  const Work first{1, 0, 2, 2}, second{2, 0, 4, 4};
+  for (uint32_t worker : {0u, 1u}) pace->next({first, worker, 0, 0}, 0);
+  for (uint32_t worker : {0u, 1u}) EXPECT_FALSE(pace->next({first, worker, 0, 1}, 1).count);
+  EXPECT_EQ(pace->next({second, 0, 0, 0, 4}, 10).count, 2u);
+  EXPECT_FALSE(pace->next({second, 0, 0, 2, 4}, 12).count)
+      << "the other is late, but the gradients have left";
+  EXPECT_EQ(pace->next({second, 1, 0, 0, 4}, 30).count, 2u);
+  EXPECT_FALSE(pace->next({second, 1, 0, 2, 4}, 32).count);
 }
 
 TEST(PacePull, TheLastWhoAsksGetsTheRest) {

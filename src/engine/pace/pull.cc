@@ -1,6 +1,7 @@
-// pull: the next grains to whoever is free, so that a step is balanced to within a grain without prediction:
-// several at once only while there is much left, and none to an executor that would end one only after the
-// others could have ended all that is left.
+// pull: the next grains to whoever is free, so that a step is balanced whatever the speeds turn out to be.
+// Only its end is foreseen: an executor's last grains are dealt together, when the others are expected to end
+// what is left by the time that it ends these. So it computes them at once, and knows that its gradients may
+// leave. None to an executor that would end one only after the others could have ended all that is left.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +21,7 @@ double tokens_of_grain(const Work& work) {
              : static_cast<double>(work.tokens) / static_cast<double>(work.grains);
 }
 
-enum class Doing { not_yet_asked, computing, told_none };
+enum class Doing { not_yet_asked, computing, computing_its_last, told_none };
 
 struct ExecutorInWork {
   Doing doing = Doing::not_yet_asked;
@@ -57,17 +58,19 @@ class Pull : public Pace {
     const double tokens = tokens_of_grain(claim.work);
     ExecutorInWork& state = work->executors[executor];
     // From here to here: asking and being answered is a part of what a grain costs.
-    if (state.doing == Doing::computing)
+    const bool had_its_last = state.doing == Doing::computing_its_last;
+    if (state.doing == Doing::computing || had_its_last)
       speeds_[executor].add((now - state.since) / (state.grains * tokens), now);
-    if (work->next == work->grains || declines(*work, executor, tokens, now)) {
+    if (work->next == work->grains || had_its_last || declines(*work, executor, tokens, now)) {
       state.doing = Doing::told_none;
       works_.tell_none(claim);
       return {};
     }
-    const uint32_t first = work->next, count = grains_for(*work, executor, claim.wanted);
-    state = {Doing::computing, now, count};
-    work->next += count;
-    return {first, count, work->grains - work->next};
+    const uint32_t first = work->next;
+    const Portion portion = portion_for(*work, executor, tokens, now, claim.wanted);
+    state = {portion.is_last ? Doing::computing_its_last : Doing::computing, now, portion.grains};
+    work->next += portion.grains;
+    return {first, portion.grains, portion.is_last ? 0 : work->grains - work->next};
   }
 
   uint32_t left(const Work& work, uint32_t) override {
@@ -80,17 +83,28 @@ class Pull : public Pace {
     return {0, work.grains, std::vector<ExecutorInWork>(speeds_.size())};
   }
 
-  // Half of this executor's part of what is left, by the speeds of all who still take part; one while a speed
-  // is not known.
-  uint32_t grains_for(const PulledWork& work, size_t executor, uint32_t wanted) const {
-    double all = 0;
-    for (size_t other = 0; other < speeds_.size(); ++other) {
-      if (work.executors[other].doing == Doing::told_none) continue;
-      if (!speeds_[other].is_known()) return 1;
-      all += 1 / speeds_[other].cost_of_many();
-    }
-    const double part = 1 / speeds_[executor].cost_of_many() / all, left = work.grains - work.next;
-    return static_cast<uint32_t>(std::clamp<double>(std::floor(left * part / 2), 1, std::max(wanted, 1u)));
+  struct Portion {
+    uint32_t grains;
+    bool is_last;  // the executor gets no more: others take what is left
+  };
+
+  // What this executor can end until all of what is left could be ended, in equal portions of at most
+  // `wanted` grains. One while somebody's speed is not known.
+  Portion portion_for(const PulledWork& work, size_t executor, double tokens, double now,
+                      uint32_t wanted) const {
+    const uint32_t left = work.grains - work.next;
+    if (left == 1) return {1, true};
+    for (size_t other = 0; other < speeds_.size(); ++other)
+      if (work.executors[other].doing != Doing::told_none && !speeds_[other].is_known()) return {1, false};
+    const Helper self{now, speeds_[executor].cost_of_many() * tokens};
+    std::vector<Helper> all = others(work, executor, tokens, now, self.seconds);
+    const bool is_alone = all.empty();
+    all.push_back(self);
+    const double end = earliest_end(left, now, now + left * self.seconds, all);
+    const uint32_t own = static_cast<uint32_t>(
+        std::clamp<double>(std::floor((end - now) / self.seconds), 1, static_cast<double>(left)));
+    const uint32_t portions = (own - 1) / std::max(wanted, 1u) + 1, grains = (own - 1) / portions + 1;
+    return {grains, grains == left || (portions == 1 && !is_alone)};
   }
 
   // Those who are busy or will still ask, and whose speed is known. Without one nobody is declined, so the
@@ -101,7 +115,7 @@ class Pull : public Pace {
     std::vector<Helper> result;
     for (size_t other = 0; other < speeds_.size(); ++other) {
       const ExecutorInWork& state = work.executors[other];
-      if (other == executor || state.doing == Doing::told_none || !speeds_[other].is_known()) continue;
+      if (other == executor || !may_take_more(state.doing) || !speeds_[other].is_known()) continue;
       double seconds = speeds_[other].cost_of_many() * tokens, free = now;
       if (state.doing == Doing::computing) {
         free = std::max(now, state.since + state.grains * seconds);
@@ -111,6 +125,19 @@ class Pull : public Pace {
       result.push_back({free, seconds});
     }
     return result;
+  }
+
+  static bool may_take_more(Doing doing) {
+    return doing == Doing::not_yet_asked || doing == Doing::computing;
+  }
+
+  // When these could have ended so many grains; between two moments, of which the later is late enough.
+  static double earliest_end(double grains, double early, double late, const std::vector<Helper>& helpers) {
+    for (int halving = 0; halving < 30; ++halving) {
+      const double middle = (early + late) / 2;
+      (grains_until(middle, helpers) < grains ? early : late) = middle;
+    }
+    return late;
   }
 
   static double grains_until(double end, const std::vector<Helper>& helpers) {
@@ -133,11 +160,7 @@ class Pull : public Pace {
   // would need longer than the others; with all trials of all executors together it stays a small part.
   bool is_worth_a_trial(size_t executor, double end, double now, double grains,
                         const std::vector<Helper>& helpers) {
-    double early = now, late = end;
-    for (int halving = 0; halving < 20; ++halving) {
-      const double middle = (early + late) / 2;
-      (grains_until(middle, helpers) < grains ? early : late) = middle;
-    }
+    const double late = earliest_end(grains, now, end, helpers);
     const double unmeasured_since = std::max(speeds_[executor].measured(), last_trial_);
     if (end - late > part_for_trials * (now - unmeasured_since)) return false;
     last_trial_ = now;
