@@ -17,7 +17,10 @@ import time
 from measure import BUILT, run
 
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-MPIRUN = ["mpirun", "--bind-to", "none", "--oversubscribe", "--mca", "btl_vader_single_copy_mechanism", "none"]
+# As the program starts its own workers. Root's processes may read each other's memory, which spares copies; those of other hosts
+# may not.
+MPIRUN = ["mpirun", "--bind-to", "none", "--oversubscribe"]
+COPIES = ["--mca", "btl_vader_single_copy_mechanism", "none"]
 
 
 class Quota:
@@ -199,7 +202,7 @@ class Run:
         if self.is_alone:
             command = [*wrappers[0], *program]
         else:
-            agent = ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", hosts.agent] if hosts else []
+            agent = [*COPIES, "--mca", "plm", "rsh", "--mca", "plm_rsh_agent", hosts.agent] if hosts else []
             command = [*MPIRUN, *agent]
             for number, wrapper in enumerate(wrappers):
                 place = ["--host", f"{hosts.names[number]}:1"] if hosts else []
