@@ -19,13 +19,18 @@ constexpr auto patience = 100ms;
 // A nap costs 20 us of a core, however short it is, and a look 1 us (on a virtual machine).
 constexpr int looks_before_a_nap = 3;
 
-// Short while something happens, longer while nothing does; in a long wait by a hundredth of what was waited,
-// so that looking costs the wait as little as it costs a core.
+// While somebody waits: short while something happens, longer while nothing does; in a long wait by a
+// hundredth of what was waited, so that looking costs the wait as little as it costs a core. While everybody
+// computes: long, since looking takes time from them; with a quota of processor time that was a twentieth of
+// what a worker had.
 class Nap {
  public:
   std::chrono::microseconds length() const { return length_; }
-  void shorten() { length_ = shortest; }
-  void lengthen() { length_ = std::min(length_ + length_ / (length_ < usual ? 2 : 100), longest); }
+  void shorten(bool awaited) { length_ = awaited ? shortest : usual; }
+  void lengthen(bool awaited) {
+    const auto more = !awaited ? length_ : length_ / (length_ < usual ? 2 : 100);
+    length_ = std::min(length_ + more, longest);
+  }
 
  private:
   static constexpr std::chrono::microseconds shortest = 20us, usual = 400us, longest = 2ms;
@@ -80,10 +85,10 @@ void Communication::serve() {
     for (const Collective& collective : order.fresh) collectives_->start(collective);
     under_way_ += order.fresh.size();
     const bool moved = look();
-    if (moved || !order.fresh.empty()) {
-      nap.shorten();
+    if (moved || order.hurry || !order.fresh.empty()) {
+      nap.shorten(order.awaited);
     } else {
-      nap.lengthen();
+      nap.lengthen(order.awaited);
     }
   }
 }
@@ -106,13 +111,14 @@ bool Communication::look() {
 // Sleeps until there is something new, for a nap at most if something is under way.
 Communication::Order Communication::next_order(std::chrono::microseconds nap) {
   std::unique_lock lock(mutex_);
-  auto awake = [&] { return closing_ || failure_ || !queue_.empty(); };
+  auto awake = [&] { return closing_ || failure_ || hurry_ || !queue_.empty(); };
   if (!is_busy()) {
     work_.wait(lock, awake);
   } else {
     work_.wait_for(lock, nap, awake);
   }
-  Order order{{queue_.begin(), queue_.end()}, closing_ || failure_};
+  Order order{
+      {queue_.begin(), queue_.end()}, closing_ || failure_, waiting_ > 0, std::exchange(hurry_, false)};
   queue_.clear();
   return order;
 }
@@ -155,7 +161,13 @@ Communication::Clock::time_point Communication::wait(uint64_t operation) {
   std::unique_lock lock(mutex_);
   auto found = moments_.find(operation);
   PACELINE_ASSERT(found != moments_.end());
-  news_.wait(lock, [&] { return found->second || failure_; });
+  if (!found->second && !failure_) {
+    ++waiting_;
+    hurry_ = true;
+    work_.notify_all();
+    news_.wait(lock, [&] { return found->second || failure_; });
+    --waiting_;
+  }
   throw_if_failed(lock);
   const Clock::time_point moment = *found->second;
   moments_.erase(found);

@@ -43,6 +43,8 @@ class Communication {
   struct Order {
     std::vector<Collective> fresh;
     bool stop = false;
+    bool awaited = false;  // somebody sleeps until an operation is done
+    bool hurry = false;    // since now
   };
   void open();
   void serve();
@@ -66,6 +68,8 @@ class Communication {
   // Those that nobody has waited for yet, with the moment in which they ended.
   std::map<uint64_t, std::optional<Clock::time_point>> moments_;
   uint64_t last_number_ = 0;
+  unsigned waiting_ = 0;  // threads that sleep in wait()
+  bool hurry_ = false;    // one has begun to
   uint64_t sent_bytes_ = 0;
   bool opened_ = false, closing_ = false, stopped_ = false;
   std::exception_ptr unopened_;         // what open() threw
