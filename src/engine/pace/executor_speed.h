@@ -2,19 +2,24 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace paceline {
 
 class ExecutorSpeed {
  public:
-  // cost: seconds per token of the grain that ended now; anything but a positive number is no measurement.
-  void add(double cost, double now) {
+  // cost: seconds per token of the grains that ended now, which were computed together; anything but a
+  // positive number is no measurement.
+  void add(double cost, double now, uint32_t grains = 1) {
     if (!(cost > 0) || !std::isfinite(cost)) return;
+    // One that took far longer than usual, alone, was held up: the process was stopped, or the machine slept.
+    const bool held_up = is_known() && cost > 2.5 * steady_ && newest_ < 1.6 * steady_;
     // Half of the newest, and one hiccup counts for four grains at most; but two grains that agree are
     // believed at once.
     before_ = is_known() ? newest_ : cost;
     newest_ = cost;
-    steady_ = is_known() ? steady_ + (std::min(cost, 4 * steady_) - steady_) / 8 : cost;
+    if (!is_known()) steady_ = cost;
+    if (!held_up) steady_ += (std::min(cost, 4 * steady_) - steady_) * (1 - std::pow(7.0 / 8, grains));
     cost_ = is_known() ? (cost_ + std::min(cost, 4 * cost_)) / 2 : cost;
     cost_ = std::clamp(cost_, std::min(newest_, before_), std::max(newest_, before_));
     measured_ = now;

@@ -60,7 +60,7 @@ class Pull : public Pace {
     // From here to here: asking and being answered is a part of what a grain costs.
     const bool had_its_last = state.doing == Doing::computing_its_last;
     if (state.doing == Doing::computing || had_its_last)
-      speeds_[executor].add((now - state.since) / (state.grains * tokens), now);
+      speeds_[executor].add((now - state.since) / (state.grains * tokens), now, state.grains);
     if (work->next == work->grains || had_its_last || declines(*work, executor, tokens, now)) {
       state.doing = Doing::told_none;
       works_.tell_none(claim);
