@@ -16,11 +16,12 @@ class CostRecord {
   bool has_jumped() const { return has_jumped_ && costs_.size() <= 4; }
   // 0: nothing known.
   double cost() const { return cost_; }
+  // How far one step's cost lies from the one before, relative to cost().
+  double noise() const;
   // How far cost() may be off, relative to it: the noise from step to step over the root of their number.
   double uncertainty() const;
 
  private:
-  double noise() const;
   void forget(const std::vector<double>& all_but);
   std::deque<double> costs_;
   double cost_ = 0, noise_before_ = 0.05;  // before the last change of speed

@@ -49,7 +49,9 @@ class Interval : public SharedOut {
     std::vector<double> speeds;
     double uncertainty = 0;
     for (const CostRecord& record : records_) {
-      speeds.push_back(record.cost() > 0 ? 1 / record.cost() : 0);
+      // What a worker can be relied upon: one whose steps differ much must not be given a grain that ends
+      // just in time on average.
+      speeds.push_back(record.cost() > 0 ? 1 / (record.cost() * (1 + record.noise())) : 0);
       uncertainty = std::max(uncertainty, record.uncertainty());
     }
     const auto better = best_shares_of_at_least(0, work.grains, speeds, executors());

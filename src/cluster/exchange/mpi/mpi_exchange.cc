@@ -30,7 +30,7 @@ struct Flight {
   Collective piece;
   MPI_Request request = MPI_REQUEST_NULL;
   std::vector<uint32_t> gathered;  // of a small one: everyone's numbers, one worker after another
-  std::optional<Swap> swap;        // of a large one between two workers
+  std::optional<Swap> swap;        // of a large one between two workers of one machine
   // One that only receives takes no memory, and must not hold up what the other waits for.
   bool counts() const { return !swap || swap->received; }
 };
@@ -151,7 +151,7 @@ MPI_Request launch(const Collective& piece) {
 void MpiCollectives::launch_piece(Flight& flight) {
   if (is_small(flight.piece)) {
     launch_small(flight, place_.size);
-  } else if (adds(flight.piece) && place_.size == 2) {
+  } else if (adds(flight.piece) && place_.size == 2 && place_.local_size == 2) {
     flight.swap = launch_swap(flight.piece, static_cast<int>(1 - place_.rank), departures_);
     flight.request = flight.swap->request;
   } else {

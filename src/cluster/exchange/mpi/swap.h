@@ -1,7 +1,7 @@
-// How two workers add up: each sends the other what it has, the bytes of a ring of two in one round instead
-// of two. Above all, a worker that has nothing to add says so in an empty message as soon as it knows, and
-// from then on the other does not depend on it: it ends its sums alone, and its numbers leave in their own
-// time.
+// How two workers of one machine add up: each sends the other what it has, the bytes of a ring of two in one
+// round instead of two. Above all, a worker that has nothing to add says so in an empty message as soon as it
+// knows, and from then on the other does not depend on it: it ends its sums alone, and its numbers leave in
+// their own time.
 #pragma once
 #include <list>
 #include <memory>
