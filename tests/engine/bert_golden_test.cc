@@ -18,25 +18,10 @@ const Golden& golden() {
 }
 
 TrainOptions options_of(const Json& test, bool recompute) {
-  TrainOptions options = default_train_options("bert");
-  options.seed = test["seed"];
+  TrainOptions options = bert_options_of(test, recompute);
   options.loss = test["loss"];
   options.focal_gamma = test["focal_gamma"];
-  BertOptions& bert = options.bert;
-  bert.hidden = test["hidden"];
-  bert.layers = test["layers"];
-  bert.heads = test["heads"];
-  bert.intermediate = test["intermediate"];
-  bert.positions = test["positions"];
-  bert.types = test["types"];
-  bert.vocabulary = test["vocabulary"];
-  bert.activation = test["activation"];
-  bert.norm_epsilon = test["norm_epsilon"];
-  bert.hidden_dropout = test["hidden_dropout"];
-  bert.attention_dropout = test["attention_dropout"];
-  bert.classifier_dropout = test["classifier_dropout"];
-  bert.freeze = test["freeze"];
-  bert.recompute = recompute;
+  options.bert.classifier_dropout = test["classifier_dropout"];
   options.kernels = kernels;
   return options;
 }

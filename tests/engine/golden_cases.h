@@ -143,4 +143,25 @@ void expect_loss_and_gradients(const Golden& golden, const Json& test, const std
   }
 }
 
+// What every case of bert has, whatever its head.
+inline TrainOptions bert_options_of(const Json& test, bool recompute) {
+  TrainOptions options = default_train_options("bert");
+  options.seed = test["seed"];
+  BertOptions& bert = options.bert;
+  bert.hidden = test["hidden"];
+  bert.layers = test["layers"];
+  bert.heads = test["heads"];
+  bert.intermediate = test["intermediate"];
+  bert.positions = test["positions"];
+  bert.types = test["types"];
+  bert.vocabulary = test["vocabulary"];
+  bert.activation = test["activation"];
+  bert.norm_epsilon = test["norm_epsilon"];
+  bert.hidden_dropout = test["hidden_dropout"];
+  bert.attention_dropout = test["attention_dropout"];
+  bert.freeze = test["freeze"];
+  bert.recompute = recompute;
+  return options;
+}
+
 }  // namespace paceline

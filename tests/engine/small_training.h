@@ -1,5 +1,9 @@
 // Shared by the tests of tensor models: batches of random texts, and some steps of training on them.
 #pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
 #include "base/random.h"
 #include "engine/optim/learner.h"
 
@@ -54,6 +58,28 @@ inline std::vector<float> values_of(const std::vector<TensorView>& views) {
   for (const auto& view : views)
     all.insert(all.end(), view.values, view.values + view.rows * view.row_floats);
   return all;
+}
+
+// Of a learner of bert with --freeze 2.
+inline void expect_two_frozen_layers(Learner& learner) {
+  Executors crew(2);
+  const auto before = values_of(learner.model().tensors());
+  train_steps(learner, 0, 4, crew);
+  const auto views = learner.model().tensors();
+  const auto after = values_of(views);
+  size_t at = 0;
+  for (const auto& view : views) {
+    const size_t size = view.rows * view.row_floats;
+    const bool same = std::equal(after.begin() + at, after.begin() + at + size, before.begin() + at);
+    const bool frozen = view.name.find("embeddings") != std::string::npos ||
+                        view.name.find("layer.0.") != std::string::npos ||
+                        view.name.find("layer.1.") != std::string::npos;
+    // The gradient of a key's bias is 0: a softmax does not see what all its inputs share.
+    if (view.name.find("key.bias") == std::string::npos) {
+      EXPECT_EQ(same, frozen) << view.name;
+    }
+    at += size;
+  }
 }
 
 }  // namespace paceline
