@@ -21,7 +21,9 @@ def main(folder, answers):
     for line in open(answers, encoding="utf-8"):
         answer = json.loads(line)
         shown = [i for i, mask in zip(answer["input_ids"], answer["attention_mask"]) if mask]
-        inputs = tokenizer(answer["text"], answer.get("text_pair"), truncation=True, max_length=len(shown), return_tensors="pt")
+        # As lists: of a pair by itself transformers drops an empty second text.
+        second = [answer["text_pair"]] if "text_pair" in answer else None
+        inputs = tokenizer([answer["text"]], second, truncation=True, max_length=len(shown), return_tensors="pt")
         if inputs["input_ids"][0].tolist() != shown:
             sys.exit(f"other ids: {shown}, with transformers {inputs['input_ids'][0].tolist()}")
         with torch.no_grad():
