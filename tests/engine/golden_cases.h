@@ -86,6 +86,13 @@ class Gradients : public GradientSink {
     std::copy_n(gradient, values_[p].size(), values_[p].begin());
     ++taken_[p];
   }
+  void block(size_t, size_t p, const MatrixBlock& block) override {
+    const uint64_t width = parameters_[p].shape[1];
+    for (size_t r = 0; r < block.rows; ++r)
+      std::copy_n(block.values + r * block.stride, block.columns,
+                  values_[p].data() + (block.row + r) * width + block.column);
+    if (block.last) ++taken_[p];
+  }
   void rows(size_t, size_t p, std::span<const uint32_t> ids, const float* gradients) override {
     EXPECT_TRUE(parameters_[p].rows) << parameters_[p].name;
     EXPECT_EQ(std::set<uint32_t>(ids.begin(), ids.end()).size(), ids.size()) << "rows are not distinct";

@@ -87,11 +87,11 @@ TEST(Joining, AsManyGrainsAsMakeTheSamplesAndFitTheTokens) {
 }
 
 TEST(Joining, JoinsLessWhereMemoryIsShort) {
-  EXPECT_EQ(joining_that_fits(16, 16384, 2, 0, bytes).tokens, most_joined_tokens) << "unknown memory";
-  EXPECT_EQ(joining_that_fits(16, 16384, 2, 1ull << 40, bytes).tokens, most_joined_tokens);
-  EXPECT_EQ(joining_that_fits(16, 1000, 2, 1ull << 40, bytes).tokens, 1000u);
-  EXPECT_EQ(joining_that_fits(16, 1000, 2, 600000, bytes).tokens, 250u);
-  EXPECT_EQ(joining_that_fits(16, 1000, 2, 10, bytes).tokens, 0u) << "one by one";
+  EXPECT_EQ(joining_that_fits({16, 8192}, 16384, 2, 0, bytes).tokens, 8192u) << "unknown memory";
+  EXPECT_EQ(joining_that_fits({16, 8192}, 16384, 2, 1ull << 40, bytes).tokens, 8192u);
+  EXPECT_EQ(joining_that_fits({16, 8192}, 1000, 2, 1ull << 40, bytes).tokens, 1000u);
+  EXPECT_EQ(joining_that_fits({16, 8192}, 1000, 2, 600000, bytes).tokens, 250u);
+  EXPECT_EQ(joining_that_fits({16, 8192}, 1000, 2, 10, bytes).tokens, 0u) << "one by one";
 }
 
 }  // namespace

@@ -14,11 +14,11 @@ using at::Tensor;
 
 constexpr size_t logits_tokens = 4096;  // at a time
 
-// The first value is the dropout's element `first`.
-Tensor dropped(const Tensor& values, const Dropout& dropout, uint64_t first = 0) {
-  if (!dropout.active()) return values;
+// The first value is the element `first` of the only grain's dropout.
+Tensor dropped(const Tensor& values, std::span<const Dropout> dropouts, uint64_t first = 0) {
+  if (dropouts.empty() || !dropouts[0].active()) return values;
   const auto count = static_cast<size_t>(values.numel());
-  const Tensor mask = mask_of(dropout, 1, count, [first](size_t) { return first; });
+  const Tensor mask = mask_of(dropouts[0], 1, count, [first](size_t) { return first; });
   return values * mask.view(values.sizes()).to(values.device());
 }
 
@@ -50,6 +50,7 @@ class AtenBert final : public BertModel {
     return 3 * BertModel::grain_bytes(tokens, samples);
   }
 
+  AtOnce at_once() const override { return {}; }
   std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
                                         Workspace& workspace, GradientSink& sink) const override {
     use_one_thread();
@@ -66,7 +67,7 @@ class AtenBert final : public BertModel {
     for (size_t first = 0, end = 0; first < texts.size(); first = end) {
       clear(w);
       while (end < texts.size() && (end == first || w.ids.size() + texts[end].size() <= logits_tokens))
-        add_text(texts[end++], w);
+        add_text(texts[end++], first_token, w);
       const Tensor values =
           forward_tensors(w, parameters_.leaves(w.ids, false), no_dropouts()).to(at::kCPU).contiguous();
       std::copy_n(values.const_data_ptr<float>(), (end - first) * classes_, out.data() + first * classes_);
@@ -79,9 +80,9 @@ class AtenBert final : public BertModel {
                         GradientSink& sink) const {
     const std::span<const Sample> samples = batch.grain(grain);
     clear(w);
-    for (const Sample& sample : samples) add_text({sample.ids, sample.second_begin}, w);
+    for (const Sample& sample : samples) add_text({sample.ids, sample.second_begin}, first_token, w);
     const Leaves leaves = parameters_.leaves(w.ids, true);
-    const Tensor logits = forward_tensors(w, leaves, dropouts_of(batch.step, grain));
+    const Tensor logits = forward_tensors(w, leaves, dropouts_of(batch.step, grain, 1));
     GrainLoss result;
     Tensor d_logits = logits.detach().to(at::kCPU, at::kFloat, false, true);
     for (size_t i = 0; i < samples.size(); ++i)
@@ -114,7 +115,7 @@ class AtenBert final : public BertModel {
 
   // Every text by itself.
   Tensor attention(const TextRows& texts, const Tensor& query, const Tensor& key, const Tensor& value,
-                   const Dropout& dropout) const {
+                   std::span<const Dropout> dropouts) const {
     const auto heads = static_cast<int64_t>(shape_.heads);
     const double scale = 1 / std::sqrt(static_cast<double>(shape_.width / shape_.heads));
     std::vector<Tensor> contexts;
@@ -125,7 +126,7 @@ class AtenBert final : public BertModel {
         return rows.narrow(0, begin, tokens).view({tokens, heads, -1}).transpose(0, 1);
       };
       const Tensor scores = products_.matmul(by_head(query), by_head(key).transpose(1, 2)) * scale;
-      const Tensor weights = dropped(scores.softmax(-1), dropout, first);
+      const Tensor weights = dropped(scores.softmax(-1), dropouts, first);
       contexts.push_back(products_.matmul(weights, by_head(value)).transpose(0, 1).reshape({tokens, -1}));
       first += static_cast<uint64_t>(scores.numel());
     }
@@ -151,7 +152,7 @@ class AtenBert final : public BertModel {
     Tensor x = dropped(embedded(w, leaves), dropouts.embedding);
     for (size_t layer = 0; layer < dropouts.layers.size(); ++layer)
       x = encoder_layer(w.texts, layer, leaves, dropouts.layers[layer], x);
-    const Tensor first = x.index_select(0, indices_of(w.first_rows, parameters_.device()));
+    const Tensor first = x.index_select(0, indices_of(w.asking.rows, parameters_.device()));
     const Tensor pooled = linear(leaves, "bert.pooler.dense", first).tanh();
     return linear(leaves, "classifier", dropped(pooled, dropouts.pooled));
   }

@@ -87,7 +87,7 @@ class AtenLstm final : public LstmModel {
   }
 
   // One after another: LibTorch's products have other bits beside other rows.
-  uint64_t samples_at_once() const override { return 1; }
+  AtOnce at_once() const override { return {}; }
   std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
                                         Workspace& workspace, GradientSink& sink) const override {
     use_one_thread();

@@ -21,10 +21,6 @@ using V = hn::Vec<D>;
 // Two vectors of columns by as many rows as the registers hold.
 constexpr size_t tile_rows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 size_t PanelColumns() { return 2 * hn::Lanes(D()); }
-// What a transposed product takes at a time: so many k, and tiles of the left side.
-constexpr size_t depth_block = 192, left_block = 16;
-size_t DepthBlock() { return depth_block; }
-size_t LeftScratch() { return depth_block * left_block * tile_rows; }
 
 // One tile: `count` rows of the left side, given by pointers and a step in k, by one panel of the right.
 template <size_t count>
@@ -93,39 +89,42 @@ HWY_ATTR void PanelTile(size_t count, const float* const* left, size_t left_step
     EdgeTile(count, left, left_step, panel, depth, out, columns, bias, start);
 }
 
-// Rows in blocks that stay in the second cache; within a block all panels, each from the first cache.
+// Rows in blocks that stay in the second cache, and a part of k at a time; within these all panels.
 HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const float* packed, size_t depth, size_t columns,
                        const MutableRows& out, Start start, const float* bias) {
   const size_t width = PanelColumns();
-  const size_t block = std::max<size_t>(tile_rows, (size_t{48} << 10) / std::max<size_t>(1, depth));
-  for (size_t first = 0; first < rows; first += block) {
-    const size_t count = std::min(block, rows - first), tiles = (count + tile_rows - 1) / tile_rows;
-    for (size_t j = 0; j < columns; j += width) {
-      const float* panel = packed + j * depth;
-      for (size_t t = 0; t < tiles; ++t) {  // tiles of almost equal height
-        const size_t begin = first + count * t / tiles, end = first + count * (t + 1) / tiles;
-        const float* left[tile_rows];
-        float* to[tile_rows];
-        for (size_t i = begin; i < end; ++i) {
-          left[i - begin] = in.row(i);
-          to[i - begin] = out.row(i) + j;
+  const size_t ks = even_part(depth, 384);
+  const size_t block = std::max<size_t>(tile_rows, (size_t{48} << 10) / std::max<size_t>(1, ks));
+  for (size_t first = 0; first < rows; first += block)
+    for (size_t k0 = 0; k0 == 0 || k0 < depth; k0 += ks) {
+      const size_t count = std::min(block, rows - first), tiles = (count + tile_rows - 1) / tile_rows;
+      for (size_t j = 0; j < columns; j += width) {
+        const float* panel = packed + j * depth + k0 * width;
+        for (size_t t = 0; t < tiles; ++t) {  // tiles of almost equal height
+          const size_t begin = first + count * t / tiles, end = first + count * (t + 1) / tiles;
+          const float* left[tile_rows];
+          float* to[tile_rows];
+          for (size_t i = begin; i < end; ++i) {
+            left[i - begin] = in.row(i) + k0;
+            to[i - begin] = out.row(i) + j;
+          }
+          PanelTile(end - begin, left, 1, panel, std::min(ks, depth - k0), to, columns - j,
+                    bias ? bias + j : nullptr, k0 == 0 ? start : Start::add);
         }
-        PanelTile(end - begin, left, 1, panel, depth, to, columns - j, bias ? bias + j : nullptr, start);
       }
     }
-  }
 }
 
-// Rows [k0, k0 + ks) of the right side, panel by panel.
-HWY_ATTR void PackRight(const RightSide& right, size_t k0, size_t ks, float* to) {
+// Rows [k0, k0 + ks) of the right side from column j0 on, panel by panel.
+HWY_ATTR void PackRight(const ConstRows& right, size_t j0, size_t columns, size_t k0, size_t ks, float* to) {
   const size_t width = PanelColumns();
-  for (size_t j = 0; j < right.columns; j += width)
+  for (size_t j = 0; j < columns; j += width)
     for (size_t k = 0; k < ks; ++k, to += width) {
-      const float* row = right.rows.row(k0 + k) + j;
-      if (j + width <= right.columns)
+      const float* row = right.row(k0 + k) + j0 + j;
+      if (j + width <= columns)
         std::memcpy(to, row, width * sizeof(float));
       else
-        for (size_t c = 0; c < width; ++c) to[c] = j + c < right.columns ? row[c] : 0.f;
+        for (size_t c = 0; c < width; ++c) to[c] = j + c < columns ? row[c] : 0.f;
     }
 }
 
@@ -144,34 +143,43 @@ HWY_ATTR void PackLeft(const ConstRows& left, size_t k0, size_t ks, size_t i0, s
   }
 }
 
+// All tiles by all panels of what was packed.
+HWY_ATTR void PackedBlock(size_t ks, const float* left, size_t rows, const float* panel, size_t columns,
+                          float* out, size_t stride, Start start) {
+  const size_t width = PanelColumns();
+  for (size_t j = 0; j < columns; j += width, panel += width * ks)
+    for (size_t i = 0; i < rows; i += tile_rows) {
+      const size_t count = std::min(tile_rows, rows - i);
+      const float* from[tile_rows] = {};
+      float* to[tile_rows] = {};
+      for (size_t c = 0; c < count; ++c) {
+        from[c] = left + i * ks + c;
+        to[c] = out + (i + c) * stride + j;
+      }
+      PanelTile(count, from, count, panel, ks, to, columns - j, nullptr, start);
+    }
+}
+
 HWY_ATTR void MultiplyTransposed(size_t depth, const ConstRows& left, size_t left_columns,
                                  std::span<const RightSide> rights, float* left_scratch, float* right_scratch,
                                  Start start) {
-  const size_t width = PanelColumns();
-  for (size_t k0 = 0; k0 < depth; k0 += depth_block) {
-    const size_t ks = std::min(depth_block, depth - k0);
+  const size_t width = PanelColumns(), ks = even_part(depth, ProductScratch::most_depth);
+  for (size_t k0 = 0; k0 < depth; k0 += ks) {
+    const size_t taken = std::min(ks, depth - k0);
     float* packed = right_scratch;
     for (const RightSide& right : rights) {
-      PackRight(right, k0, ks, packed);
-      packed += (right.columns + width - 1) / width * width * ks;
+      PackRight(right.rows, 0, right.columns, k0, taken, packed);
+      packed += (right.columns + width - 1) / width * width * taken;
     }
-    for (size_t i0 = 0; i0 < left_columns; i0 += left_block * tile_rows) {
-      const size_t i1 = std::min(left_columns, i0 + left_block * tile_rows);
-      PackLeft(left, k0, ks, i0, i1, left_scratch);
-      const float* panel = right_scratch;
-      for (const RightSide& right : rights)
-        for (size_t j = 0; j < right.columns; j += width, panel += width * ks)
-          for (size_t i = i0; i < i1; i += tile_rows) {
-            const size_t count = std::min(tile_rows, i1 - i);
-            const float* from[tile_rows] = {};
-            float* to[tile_rows] = {};
-            for (size_t c = 0; c < count; ++c) {
-              from[c] = left_scratch + (i - i0) * ks + c;
-              to[c] = right.out + (i + c) * right.out_stride + j;
-            }
-            PanelTile(count, from, count, panel, ks, to, right.columns - j, nullptr,
-                      k0 == 0 ? start : Start::add);
-          }
+    for (size_t i0 = 0; i0 < left_columns; i0 += ProductScratch::most_left_columns) {
+      const size_t i1 = std::min(left_columns, i0 + ProductScratch::most_left_columns);
+      PackLeft(left, k0, taken, i0, i1, left_scratch);
+      const float* panels = right_scratch;
+      for (const RightSide& right : rights) {
+        PackedBlock(taken, left_scratch, i1 - i0, panels, right.columns, right.out + i0 * right.out_stride,
+                    right.out_stride, k0 == 0 ? start : Start::add);
+        panels += (right.columns + width - 1) / width * width * taken;
+      }
     }
   }
 }
@@ -186,9 +194,10 @@ namespace paceline {
 namespace {
 
 HWY_EXPORT(PanelColumns);
-HWY_EXPORT(DepthBlock);
-HWY_EXPORT(LeftScratch);
 HWY_EXPORT(Multiply);
+HWY_EXPORT(PackRight);
+HWY_EXPORT(PackLeft);
+HWY_EXPORT(PackedBlock);
 HWY_EXPORT(MultiplyTransposed);
 HWY_EXPORT(TargetName);
 
@@ -272,10 +281,47 @@ void multiply_transposed(size_t depth, const ConstRows& left, size_t left_column
     for (size_t i = 0; i < left_columns && depth == 0 && start == Start::zero; ++i)
       std::memset(right.out + i * right.out_stride, 0, right.columns * sizeof(float));
   }
-  float* left_scratch = scratch.left.reserve(HWY_DYNAMIC_DISPATCH(LeftScratch)());
-  float* right_scratch = scratch.right.reserve(HWY_DYNAMIC_DISPATCH(DepthBlock)() * columns);
+  const size_t most = std::min(depth, ProductScratch::most_depth);
+  float* left_scratch = scratch.left.reserve(most * ProductScratch::most_left_columns);
+  float* right_scratch = scratch.right.reserve(most * columns);
   HWY_DYNAMIC_DISPATCH(MultiplyTransposed)
   (depth, left, left_columns, rights, left_scratch, right_scratch, start);
+}
+
+void multiply_transposed_by_blocks(std::span<const uint32_t> bounds, const ConstRows& left,
+                                   size_t left_columns, const ConstRows& right, size_t columns,
+                                   ProductScratch& scratch, const TakeBlock& take) {
+  constexpr size_t block_rows = 96, block_columns = 384;
+  const size_t depth = bounds.back();
+  float* left_scratch = scratch.left.reserve(ProductScratch::most_depth * block_rows);
+  float* out = scratch.out.reserve(block_rows * block_columns);
+  // Calls body with every piece of a part that is multiplied at once: the first k, and how many.
+  const auto each_piece = [](size_t begin, size_t end, const auto& body) {
+    const size_t ks = even_part(end - begin, ProductScratch::most_depth);
+    for (size_t k0 = begin; k0 < end; k0 += ks) body(k0, std::min(ks, end - k0));
+  };
+  for (size_t j = 0; j < columns; j += block_columns) {
+    const size_t count = std::min(block_columns, columns - j), stride = whole_panels(count);
+    float* right_scratch = scratch.right.reserve(depth * stride);
+    for (size_t part = 0; part + 1 < bounds.size(); ++part)
+      each_piece(bounds[part], bounds[part + 1], [&](size_t k0, size_t ks) {
+        HWY_DYNAMIC_DISPATCH(PackRight)(right, j, count, k0, ks, right_scratch + k0 * stride);
+      });
+    for (size_t i = 0; i < left_columns; i += block_rows) {
+      const size_t rows = std::min(block_rows, left_columns - i);
+      const bool last = j + count == columns && i + rows == left_columns;
+      for (size_t part = 0; part + 1 < bounds.size(); ++part) {
+        if (bounds[part] == bounds[part + 1]) std::memset(out, 0, rows * stride * sizeof(float));
+        each_piece(bounds[part], bounds[part + 1], [&](size_t k0, size_t ks) {
+          HWY_DYNAMIC_DISPATCH(PackLeft)(left, k0, ks, i, i + rows, left_scratch);
+          HWY_DYNAMIC_DISPATCH(PackedBlock)
+          (ks, left_scratch, rows, right_scratch + k0 * stride, count, out, stride,
+           k0 == bounds[part] ? Start::zero : Start::add);
+        });
+        take(part, {i, rows, j, count, out, stride, last, part + 2 < bounds.size()});
+      }
+    }
+  }
 }
 
 const char* kernel_target() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }

@@ -3,6 +3,7 @@
 // of the vectors: they are the same on every processor with fused multiply-add.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -61,8 +62,16 @@ enum class Start { zero, add, bias };  // what a product starts from: 0, what is
 void multiply(size_t rows, const ConstRows& in, const PackedMatrix& matrix, const MutableRows& out,
               Start start, const float* bias = nullptr);
 
+// At most `most`, so that `all` has parts of almost equal size.
+inline size_t even_part(size_t all, size_t most) {
+  const size_t parts = (all + most - 1) / most;
+  return parts == 0 ? 1 : (all + parts - 1) / parts;
+}
+
 struct ProductScratch {
-  AlignedFloats left, right;
+  // What a transposed product takes at a time.
+  static constexpr size_t most_depth = 256, most_left_columns = 192;
+  AlignedFloats left, right, out;
 };
 // One right side of a transposed product, and where the result goes.
 struct RightSide {
@@ -76,6 +85,20 @@ struct RightSide {
 void multiply_transposed(size_t depth, const ConstRows& left, size_t left_columns,
                          std::span<const RightSide> rights, ProductScratch& scratch,
                          Start start = Start::zero);
+
+struct MatrixBlock {
+  size_t row, rows, column, columns;
+  const float* values;
+  size_t stride;
+  bool last;  // of its matrix
+  bool more;  // next comes the same block of another part
+};
+using TakeBlock = std::function<void(size_t part, const MatrixBlock&)>;
+// The products left[k]^T right[k], each over a part of k, [bounds[p], bounds[p + 1]), as blocks that are
+// still in the second cache when they are taken: for every block one after another those of all parts.
+void multiply_transposed_by_blocks(std::span<const uint32_t> bounds, const ConstRows& left,
+                                   size_t left_columns, const ConstRows& right, size_t columns,
+                                   ProductScratch& scratch, const TakeBlock& take);
 
 // The instruction set that was chosen ("AVX2"), part of the kernel class.
 const char* kernel_target();

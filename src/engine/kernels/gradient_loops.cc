@@ -1,9 +1,12 @@
 #include "engine/kernels/gradient_loops.h"
 
+#include <cstring>
+
 #include "base/random.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/gradient_loops.cc"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 #include "engine/kernels/for_vectors-inl.h"
@@ -69,6 +72,12 @@ HWY_ATTR void AddIntegers(const int32_t* from, size_t count, int32_t* sums) {
   });
 }
 
+HWY_ATTR void StreamFloats(const float* from, size_t count, float* to) {
+  const hn::ScalableTag<float> d;
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) hn::Stream(hn::LoadU(d, from + i), d, to + i);
+  hwy::FlushStream();
+}
+
 HWY_ATTR void AddFloats(const float* from, size_t count, float* sums) {
   ForVectors(count, [&](auto d, size_t i) HWY_ATTR {
     hn::StoreU(hn::Add(hn::LoadU(d, from + i), hn::LoadU(d, sums + i)), d, sums + i);
@@ -129,6 +138,7 @@ HWY_EXPORT(AddFixedFirst);
 HWY_EXPORT(AddFixedMore);
 HWY_EXPORT(AddFloat);
 HWY_EXPORT(AddIntegers);
+HWY_EXPORT(StreamFloats);
 HWY_EXPORT(AddFloats);
 HWY_EXPORT(ToFloat);
 HWY_EXPORT(AdamStep);
@@ -145,6 +155,13 @@ uint32_t add_float(const float* gradient, size_t count, float* sums, bool first)
 }
 void add_integers(const int32_t* from, size_t count, int32_t* sums) {
   HWY_DYNAMIC_DISPATCH(AddIntegers)(from, count, sums);
+}
+void stream_floats(const float* from, size_t count, float* to) {
+  constexpr size_t line = 64;  // bytes: no vector is larger
+  if (reinterpret_cast<uintptr_t>(to) % line != 0 || count * sizeof(float) % line != 0)
+    std::memcpy(to, from, count * sizeof(float));
+  else
+    HWY_DYNAMIC_DISPATCH(StreamFloats)(from, count, to);
 }
 void add_floats(const float* from, size_t count, float* sums) {
   HWY_DYNAMIC_DISPATCH(AddFloats)(from, count, sums);

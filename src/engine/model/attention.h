@@ -1,19 +1,19 @@
-// Attention of every token of a text to every token of the same text, head by head.
+// Attention of tokens of a text to every token of the same text, head by head.
 #pragma once
 #include "engine/kernels/gemm.h"
 #include "engine/model/dropout.h"
 
 namespace paceline {
 
-// A text's queries, keys and values lie side by side: row i is q (width), k (width), v (width).
+// The tokens that ask have a row of queries each; every token has a row of its key (width) and value (width).
 struct AttentionText {
-  size_t tokens, heads, width;  // width: of all heads together
-  const float* qkv;
-  float* probabilities;    // heads x tokens x tokens: written by forward, read by backward
+  size_t asking, tokens, heads, width;  // width: of all heads together
+  const uint32_t* places;               // of those that ask, in the text; nullptr: all do
+  const float *queries, *keys_values;
+  float* probabilities;    // heads x asking x tokens: written by forward, read by backward
   const Dropout* dropout;  // of probabilities
-  uint64_t first_draw;     // number of the first probability among the dropout's elements
+  uint64_t first_draw;     // number of the first probability among the dropout's elements, if all asked
   size_t head_width() const { return width / heads; }
-  size_t draws() const { return heads * tokens * tokens; }
 };
 
 struct AttentionScratch {
@@ -22,10 +22,10 @@ struct AttentionScratch {
   ProductScratch products;
 };
 
-// context: tokens x width.
+// context: asking x width.
 void attention_forward(const AttentionText& text, float* context, AttentionScratch& scratch);
-// d_qkv: as qkv; every value is written.
-void attention_backward(const AttentionText& text, const float* d_context, float* d_qkv,
-                        AttentionScratch& scratch);
+// d_queries, d_keys_values: as queries and keys_values; every value is written.
+void attention_backward(const AttentionText& text, const float* d_context, float* d_queries,
+                        float* d_keys_values, AttentionScratch& scratch);
 
 }  // namespace paceline

@@ -110,10 +110,13 @@ BertModel::Dropouts BertModel::no_dropouts() const {
   return none;
 }
 
-BertModel::Dropouts BertModel::dropouts_of(uint64_t step, uint64_t grain) const {
+BertModel::Dropouts BertModel::dropouts_of(uint64_t step, uint64_t first, uint64_t count) const {
   const BertOptions& o = options_.bert;
   const auto make = [&](double probability, DropoutKind kind, uint64_t layer) {
-    return Dropout(probability, options_.seed, step, grain, kind, layer);
+    std::vector<Dropout> of_grains;
+    for (uint64_t grain = first; grain < first + count; ++grain)
+      of_grains.emplace_back(probability, options_.seed, step, grain, kind, layer);
+    return of_grains;
   };
   Dropouts all = no_dropouts();
   all.embedding = make(o.hidden_dropout, DropoutKind::embedding, 0);
@@ -126,65 +129,81 @@ BertModel::Dropouts BertModel::dropouts_of(uint64_t step, uint64_t grain) const 
 }
 
 void BertModel::clear(BertWorkspace& w) const {
-  w.texts.begin = {0};
+  w.texts.clear();
+  w.text_places.clear();
   w.ids.clear();
   w.positions.clear();
   w.types.clear();
-  w.first_rows.clear();
-  w.masked.rows.clear();
-  w.masked.truths.clear();
+  w.asking.clear();
+  w.truths.clear();
 }
 
-void BertModel::add_text(const Text& text, BertWorkspace& w) const {
+void BertModel::end_grain(BertWorkspace& w) const {
+  for (uint32_t number = 0; w.text_places.size() < w.texts.texts(); ++number)
+    w.text_places.push_back({static_cast<uint32_t>(w.texts.grains.size() - 1), number});
+  w.texts.end_grain();
+  w.asking.end_grain();
+}
+
+void BertModel::add_text(const Text& text, std::span<const uint32_t> asking, BertWorkspace& w) const {
+  add_tokens(text, w);
+  w.asking.add_text(w.texts, asking);
+}
+
+void BertModel::add_tokens(const Text& text, BertWorkspace& w) const {
   PACELINE_ASSERT(!text.empty());
   const uint32_t second = options_.bert.types > 1 ? text.second_begin : 0;
   const auto tokens = static_cast<uint32_t>(std::min<size_t>(text.size(), options_.bert.positions));
-  w.first_rows.push_back(w.texts.begin.back());
   for (uint32_t i = 0; i < tokens; ++i) {
     w.ids.push_back(text[i]);
     w.positions.push_back(i);
     w.types.push_back(second > 0 && i >= second ? 1 : 0);
   }
-  w.texts.begin.push_back(static_cast<uint32_t>(w.ids.size()));
+  w.texts.add_text(tokens);
 }
 
 void BertModel::add_masked_text(const Text& text, uint64_t key, bool whole_words, BertWorkspace& w) const {
   const uint32_t begin = w.texts.begin.back();
-  add_text(text, w);
-  choose_masked(*kinds_, whole_words, std::span(w.ids).subspan(begin), key, w.places);
-  for (const MaskedPlace& place : w.places) {
+  add_tokens(text, w);
+  choose_masked(*kinds_, whole_words, std::span(w.ids).subspan(begin), key, w.hidden);
+  w.hidden_tokens.clear();
+  for (const MaskedPlace& place : w.hidden) {
     w.ids[begin + place.position] = place.shown;
-    w.masked.rows.push_back(begin + place.position);
-    w.masked.truths.push_back(place.truth);
+    w.hidden_tokens.push_back(place.position);
+    w.truths.push_back(place.truth);
   }
+  w.asking.add_text(w.texts, w.hidden_tokens);
 }
 
 std::vector<GrainLoss> BertModel::compute_grains(const Batch& batch, uint64_t first, uint64_t count,
                                                  Workspace& workspace, GradientSink& sink) const {
+  auto& w = static_cast<BertWorkspace&>(workspace);
+  if (!masked_) return compute_together(batch, first, count, w, PartSink(sink, 0, frozen_));
   std::vector<GrainLoss> losses;
   for (uint64_t i = 0; i < count; ++i)
-    losses.push_back(
-        compute_grain(batch, first + i, static_cast<BertWorkspace&>(workspace), GrainSink(sink, i, frozen_)));
+    losses.push_back(compute_masked_grain(batch, first + i, w, PartSink(sink, i, frozen_)));
   return losses;
 }
 
-GrainLoss BertModel::compute_grain(const Batch& batch, uint64_t grain, BertWorkspace& w,
-                                   const GrainSink& sink) const {
-  if (masked_) return compute_masked_grain(batch, grain, w, sink);
-  const std::span<const Sample> samples = batch.grain(grain);
+std::vector<GrainLoss> BertModel::compute_together(const Batch& batch, uint64_t first, uint64_t count,
+                                                   BertWorkspace& w, const PartSink& sink) const {
   clear(w);
-  for (const Sample& sample : samples) add_text({sample.ids, sample.second_begin}, w);
-  const Dropouts dropouts = dropouts_of(batch.step, grain);
+  for (uint64_t grain = first; grain < first + count; ++grain) {
+    for (const Sample& sample : batch.grain(grain))
+      add_text({sample.ids, sample.second_begin}, first_token, w);
+    end_grain(w);
+  }
+  const Dropouts dropouts = dropouts_of(batch.step, first, count);
   forward(w, dropouts, true);
   head_forward(w, dropouts.pooled);
-  GrainLoss result;
-  result.loss = head_backward(samples, w, dropouts.pooled, sink, result.weight);
+  const auto samples = std::span(batch.samples).subspan(batch.first_sample(first), w.texts.texts());
+  const std::vector<GrainLoss> losses = head_backward(samples, w, dropouts.pooled, sink);
   backward(w, dropouts, sink);
-  return result;
+  return losses;
 }
 
 GrainLoss BertModel::compute_masked_grain(const Batch& batch, uint64_t grain, BertWorkspace& w,
-                                          const GrainSink& sink) const {
+                                          const PartSink& sink) const {
   const std::span<const Sample> samples = batch.grain(grain);
   clear(w);
   for (uint64_t i = 0; i < samples.size(); ++i) {
@@ -192,12 +211,12 @@ GrainLoss BertModel::compute_masked_grain(const Batch& batch, uint64_t grain, Be
     add_masked_text({samples[i].ids, samples[i].second_begin},
                     stream_key({options_.seed, batch.step, grain, masking, i}), options_.bert.whole_words, w);
   }
-  const Dropouts dropouts = dropouts_of(batch.step, grain);
+  end_grain(w);
+  const Dropouts dropouts = dropouts_of(batch.step, grain, 1);
   forward(w, dropouts, true);
-  const size_t rows = w.texts.rows();
   const GrainLoss result =
-      masked_->train(w.masked, rows, w.outputs.back().data(), w.d_output.reserve(rows * width_), frozen_ == 0,
-                     w.masked_space, w.scratch, sink);
+      masked_->train(w.truths, w.outputs.back().data(), w.d_output.reserve(w.truths.size() * width_),
+                     frozen_ == 0, w.masked_space, w.scratch, sink);
   backward(w, dropouts, sink);
   return result;
 }

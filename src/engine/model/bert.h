@@ -2,6 +2,7 @@
 // the names and layouts of Hugging Face's BertForSequenceClassification and BertForMaskedLM
 // (docs/formats/model.md).
 #pragma once
+#include <array>
 #include <mutex>
 
 #include "engine/model/loss.h"
@@ -20,15 +21,20 @@ struct BertWorkspace final : Workspace {
   AlignedFloats again;               // output of a layer that is computed again
   EncoderScratch scratch;
   AlignedFloats d_output;
-  std::vector<uint32_t> first_rows;  // of texts: where the head looks
+  AskingRows asking;  // where the head looks: the texts' first rows, or masked ones
   AlignedFloats pooled, dropped, logits, d_logits, d_pooled;
   AlignedFloats row_gradients;
   std::vector<uint64_t> order;  // rows by token, to add the gradients of a word
   std::vector<uint32_t> distinct;
-  MaskedRows masked;  // of a head that guesses pieces
-  std::vector<MaskedPlace> places;
+  std::vector<RowPlace> text_places;  // of texts
+  std::vector<uint32_t> truths;       // the pieces that stand in masked rows
+  std::vector<MaskedPlace> hidden;
+  std::vector<uint32_t> hidden_tokens;
   MaskedHeadSpace masked_space;
 };
+
+// Where a head that classifies looks: at the first token.
+constexpr std::array<uint32_t, 1> first_token = {0};
 
 class BertModel : public TensorModel, public PieceGuesser {
  public:
@@ -37,14 +43,18 @@ class BertModel : public TensorModel, public PieceGuesser {
   std::span<const Parameter> parameters() const override { return store_.all().subspan(frozen_); }
   std::span<const Parameter> all_parameters() const { return store_.all(); }
   std::unique_ptr<Workspace> make_workspace() const override;
-  // One after the other: a grain has rows enough by itself.
+  // Together in all products with weights, which are large. One after the other with a head that guesses
+  // pieces: the gradient of its last product is as large as the embedding.
   std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
                                         Workspace& workspace, GradientSink& sink) const override;
+  AtOnce at_once() const override { return {.samples = masked_ ? 1u : 16u, .tokens = 1024}; }
   uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const override;
   std::vector<size_t> gradient_order() const override;
   void touched_rows(const Batch& batch, size_t parameter, std::vector<uint32_t>& ids) const override;
   size_t parts_to_prepare() const override;
   void prepare(size_t part) override;
+  // What every layer says about every token of a text: layers x tokens x width.
+  std::vector<float> states(const Text& text) const;
   // Of a head that classifies.
   void logits(std::span<const Text> texts, std::span<float> out) const override;
   // Of a head that guesses pieces.
@@ -59,29 +69,34 @@ class BertModel : public TensorModel, public PieceGuesser {
 
  protected:
   struct Dropouts {
-    Dropout embedding, pooled;
+    std::vector<Dropout> embedding, pooled;  // of each grain; empty: none
     std::vector<EncoderDropouts> layers;
   };
-  Dropouts dropouts_of(uint64_t step, uint64_t grain) const;
+  Dropouts dropouts_of(uint64_t step, uint64_t first, uint64_t count) const;
   Dropouts no_dropouts() const;
-  GrainLoss compute_grain(const Batch& batch, uint64_t grain, BertWorkspace& w, const GrainSink& sink) const;
+  std::vector<GrainLoss> compute_together(const Batch& batch, uint64_t first, uint64_t count,
+                                          BertWorkspace& w, const PartSink& sink) const;
   GrainLoss compute_masked_grain(const Batch& batch, uint64_t grain, BertWorkspace& w,
-                                 const GrainSink& sink) const;
+                                 const PartSink& sink) const;
   void declare_parameters(const Task& task);
   void fill_parameters();
-  void add_text(const Text& text, BertWorkspace& w) const;
+  // The tokens of a text, of which some ask.
+  void add_text(const Text& text, std::span<const uint32_t> asking, BertWorkspace& w) const;
+  void add_tokens(const Text& text, BertWorkspace& w) const;
   void add_masked_text(const Text& text, uint64_t key, bool whole_words, BertWorkspace& w) const;
+  void end_grain(BertWorkspace& w) const;
   void clear(BertWorkspace& w) const;
   class Borrowed;  // a workspace for what is not training
 
   void forward(BertWorkspace& w, const Dropouts& dropouts, bool training) const;
-  void embed(BertWorkspace& w, const Dropout& dropout) const;
+  void embed(BertWorkspace& w, std::span<const Dropout> dropouts) const;
   const float* layer_input(const BertWorkspace& w, size_t layer) const;
-  void head_forward(BertWorkspace& w, const Dropout& dropout) const;
-  double head_backward(std::span<const Sample> samples, BertWorkspace& w, const Dropout& dropout,
-                       const GrainSink& sink, double& weight) const;
-  void backward(BertWorkspace& w, const Dropouts& dropouts, const GrainSink& sink) const;
-  void embedding_gradients(BertWorkspace& w, const Dropout& dropout, const GrainSink& sink) const;
+  const AskingRows* who_asks(const BertWorkspace& w, size_t layer) const;
+  void head_forward(BertWorkspace& w, std::span<const Dropout> dropouts) const;
+  std::vector<GrainLoss> head_backward(std::span<const Sample> samples, BertWorkspace& w,
+                                       std::span<const Dropout> dropouts, const PartSink& sink) const;
+  void backward(BertWorkspace& w, const Dropouts& dropouts, const PartSink& sink) const;
+  void embedding_gradients(BertWorkspace& w, size_t grain, const PartSink& sink) const;
 
   TrainOptions options_;
   size_t width_, classes_;

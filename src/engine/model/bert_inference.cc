@@ -1,5 +1,6 @@
 // What a model computes when it does not learn.
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.h"
 #include "engine/model/bert.h"
@@ -55,7 +56,7 @@ void BertModel::logits(std::span<const Text> texts, std::span<float> out) const 
   for (size_t first = 0, end; first < texts.size(); first = end) {
     end = end_of_part(texts, first);
     clear(w);
-    for (size_t i = first; i < end; ++i) add_text(texts[i], w);
+    for (size_t i = first; i < end; ++i) add_text(texts[i], first_token, w);
     forward(w, none, false);
     head_forward(w, none.pooled);
     std::copy_n(w.logits.data(), (end - first) * classes_, out.data() + first * classes_);
@@ -74,12 +75,12 @@ void BertModel::guess(std::span<const Text> texts, std::span<const uint64_t> key
     clear(w);
     for (size_t i = first; i < end; ++i) add_masked_text(texts[i], keys[i], false, w);
     forward(w, none, false);
-    losses.resize(w.masked.rows.size());
-    masked_->score(w.masked, w.outputs.back().data(), w.masked_space, losses);
+    losses.resize(w.truths.size());
+    masked_->score(w.truths, w.outputs.back().data(), w.masked_space, losses);
     size_t text = 0;
     for (size_t i = first; i < end; ++i) out[i] = {};
     for (size_t i = 0; i < losses.size(); ++i) {
-      while (w.masked.rows[i] >= w.texts.begin[text + 1]) ++text;
+      while (i >= w.asking.begin[text + 1]) ++text;
       GrainLoss& of_text = out[first + text];
       of_text.loss += losses[i].loss;
       of_text.weight += 1;
@@ -94,10 +95,25 @@ void BertModel::probabilities(const Text& text, std::span<const uint32_t> positi
   Borrowed borrowed(*this);
   BertWorkspace& w = borrowed.space();
   clear(w);
-  add_text(text, w);
+  add_text(text, positions, w);
   for (uint32_t position : positions) PACELINE_ASSERT(position < w.texts.rows());
   forward(w, no_dropouts(), false);
-  masked_->probabilities(positions, w.outputs.back().data(), w.masked_space, out.data());
+  masked_->probabilities(positions.size(), w.outputs.back().data(), w.masked_space, out.data());
+}
+
+std::vector<float> BertModel::states(const Text& text) const {
+  Borrowed borrowed(*this);
+  BertWorkspace& w = borrowed.space();
+  clear(w);
+  add_tokens(text, w);
+  std::vector<uint32_t> all(w.texts.rows());
+  std::iota(all.begin(), all.end(), 0u);
+  w.asking.add_text(w.texts, all);
+  forward(w, no_dropouts(), false);
+  std::vector<float> states;
+  for (const AlignedFloats& output : w.outputs)
+    states.insert(states.end(), output.data(), output.data() + w.texts.rows() * width_);
+  return states;
 }
 
 }  // namespace paceline

@@ -1,6 +1,43 @@
 #include "engine/model/encoder_layer.h"
 
+#include <cstring>
+
 namespace paceline {
+
+void TextRows::clear() {
+  begin = grains = bounds = {0};
+  places.clear();
+}
+
+void TextRows::add_text(size_t tokens) {
+  for (size_t i = 0; i < tokens; ++i)
+    places.push_back(
+        {static_cast<uint32_t>(grains.size() - 1), static_cast<uint32_t>(rows() + i - bounds.back())});
+  begin.push_back(static_cast<uint32_t>(rows() + tokens));
+}
+
+void TextRows::end_grain() {
+  grains.push_back(static_cast<uint32_t>(texts()));
+  bounds.push_back(static_cast<uint32_t>(rows()));
+}
+
+void AskingRows::clear() {
+  begin = bounds = {0};
+  rows.clear();
+  places.clear();
+}
+
+void AskingRows::add_text(const TextRows& texts, std::span<const uint32_t> tokens) {
+  const uint32_t first = texts.begin[texts.texts() - 1];
+  for (uint32_t token : tokens) {
+    rows.push_back(first + token);
+    places.push_back(texts.places[first + token]);
+  }
+  begin.push_back(static_cast<uint32_t>(rows.size()));
+}
+
+void AskingRows::end_grain() { bounds.push_back(static_cast<uint32_t>(rows.size())); }
+
 EncoderLayer::EncoderLayer(ParameterStore& store, const std::string& prefix, const Shape& shape)
     : store_(store), shape_(shape) {
   const uint64_t width = shape.width;
@@ -27,96 +64,133 @@ void EncoderLayer::fill(ParameterStore& store, uint64_t seed, double deviation) 
 
 namespace {
 
-// Calls body with every text, its first row and its probabilities in place.
+// The rows that ask, whether that is all of them or not.
+struct Asking {
+  const std::vector<uint32_t>& begin;
+  const std::vector<uint32_t>& bounds;
+  std::span<const RowPlace> places;
+  const uint32_t* rows;  // nullptr: all
+  size_t count() const { return begin.back(); }
+};
+
+Asking who_asks(const TextRows& texts, const AskingRows* asking) {
+  if (asking == nullptr) return {texts.begin, texts.bounds, texts.places, nullptr};
+  return {asking->begin, asking->bounds, asking->places, asking->rows.data()};
+}
+
+const Dropout no_dropout;
+
+// Calls body with every text, its first row and its first row that asks, its probabilities in place.
 template <class Body>
-void each_text(const TextRows& texts, const EncoderLayer::Shape& shape, const Dropout& dropout,
-               EncoderCache& cache, const Body& body) {
-  uint64_t first = 0;
+void each_text(const TextRows& texts, const Asking& asking, const EncoderLayer::Shape& shape,
+               std::span<const Dropout> dropouts, EncoderCache& cache, EncoderScratch& scratch,
+               const Body& body) {
+  uint64_t probability = 0, draw = 0;
   for (size_t i = 0; i < texts.texts(); ++i) {
-    const size_t row = texts.begin[i];
-    const AttentionText text = {texts.tokens(i),
+    const size_t row = texts.begin[i], first = asking.begin[i], count = asking.begin[i + 1] - first;
+    const size_t tokens = texts.tokens(i);
+    scratch.tokens.clear();
+    for (size_t a = 0; a < count && asking.rows != nullptr; ++a)
+      scratch.tokens.push_back(asking.rows[first + a] - texts.begin[i]);
+    const RowPlace& place = texts.places[row];
+    if (place.number == 0) draw = 0;  // a grain begins
+    const AttentionText text = {count,
+                                tokens,
                                 shape.heads,
                                 shape.width,
-                                cache.qkv.data() + row * 3 * shape.width,
-                                cache.probabilities.data() + first,
-                                &dropout,
-                                first};
-    body(text, row);
-    first += text.draws();
+                                asking.rows != nullptr ? scratch.tokens.data() : nullptr,
+                                cache.queries.data() + first * shape.width,
+                                cache.keys_values.data() + row * 2 * shape.width,
+                                cache.probabilities.data() + probability,
+                                dropouts.empty() ? &no_dropout : &dropouts[place.grain],
+                                draw};
+    body(text, row, first);
+    probability += shape.heads * count * tokens;
+    draw += shape.heads * tokens * tokens;
   }
 }
 
-uint64_t probabilities_of(const TextRows& texts, uint64_t heads) {
+uint64_t probabilities_of(const TextRows& texts, const Asking& asking, uint64_t heads) {
   uint64_t count = 0;
-  for (size_t i = 0; i < texts.texts(); ++i) count += heads * texts.tokens(i) * texts.tokens(i);
+  for (size_t i = 0; i < texts.texts(); ++i)
+    count += heads * texts.tokens(i) * (asking.begin[i + 1] - asking.begin[i]);
   return count;
 }
 
 }  // namespace
 
-void EncoderLayer::forward(const TextRows& texts, const float* input, const EncoderDropouts& dropouts,
-                           EncoderCache& cache, float* output, EncoderScratch& scratch) const {
-  const size_t rows = texts.rows(), width = shape_.width, inner = shape_.inner;
-  float* qkv = cache.qkv.reserve(rows * 3 * width);
-  query_.forward(rows, {input, width}, {qkv, 3 * width});
-  key_.forward(rows, {input, width}, {qkv + width, 3 * width});
-  value_.forward(rows, {input, width}, {qkv + 2 * width, 3 * width});
-  cache.probabilities.reserve(probabilities_of(texts, shape_.heads));
-  float* context = cache.context.reserve(rows * width);
-  each_text(texts, shape_, dropouts.probabilities, cache, [&](const AttentionText& text, size_t row) {
-    attention_forward(text, context + row * width, scratch.attention);
-  });
-  float* dense = scratch.dense.reserve(rows * width);
-  attention_output_.forward(rows, {context, width}, {dense, width});
-  float* attended = cache.attended.reserve(rows * width);
-  drop_add_norm(store_, attention_norm_, shape_.epsilon, rows, width, dropouts.attention, dense, input,
-                cache.attention_norm, attended);
-  float *sums = cache.inner.reserve(rows * inner), *activated = cache.activated.reserve(rows * inner);
-  inner_.forward(rows, {attended, width}, {sums, inner});
-  activation_forward(shape_.activation, rows * inner, sums, activated);
-  output_.forward(rows, {activated, inner}, {dense, width});
-  drop_add_norm(store_, output_norm_, shape_.epsilon, rows, width, dropouts.feed_forward, dense, attended,
-                cache.output_norm, output);
+void EncoderLayer::forward(const TextRows& texts, const AskingRows* asking_rows, const float* input,
+                           const EncoderDropouts& dropouts, EncoderCache& cache, AlignedFloats& output,
+                           EncoderScratch& scratch) const {
+  const Asking asking = who_asks(texts, asking_rows);
+  const size_t rows = texts.rows(), asked = asking.count(), width = shape_.width, inner = shape_.inner;
+  const ConstRows input_asking = {input, width, asking.rows};
+  float *queries = cache.queries.reserve(asked * width), *keys = cache.keys_values.reserve(rows * 2 * width);
+  query_.forward(asked, input_asking, {queries, width});
+  key_.forward(rows, {input, width}, {keys, 2 * width});
+  value_.forward(rows, {input, width}, {keys + width, 2 * width});
+  cache.probabilities.reserve(probabilities_of(texts, asking, shape_.heads));
+  float* context = cache.context.reserve(asked * width);
+  each_text(texts, asking, shape_, dropouts.probabilities, cache, scratch,
+            [&](const AttentionText& text, size_t, size_t first) {
+              attention_forward(text, context + first * width, scratch.attention);
+            });
+  float* dense = scratch.dense.reserve(asked * width);
+  attention_output_.forward(asked, {context, width}, {dense, width});
+  float* attended = cache.attended.reserve(asked * width);
+  drop_add_norm(store_, attention_norm_, shape_.epsilon, asked, width, {dropouts.attention, asking.places},
+                dense, input_asking, cache.attention_norm, attended);
+  float *sums = cache.inner.reserve(asked * inner), *activated = cache.activated.reserve(asked * inner);
+  inner_.forward(asked, {attended, width}, {sums, inner});
+  activation_forward(shape_.activation, asked * inner, sums, activated);
+  output_.forward(asked, {activated, inner}, {dense, width});
+  drop_add_norm(store_, output_norm_, shape_.epsilon, asked, width, {dropouts.feed_forward, asking.places},
+                dense, {attended, width}, cache.output_norm, output.reserve(asked * width));
 }
 
-void EncoderLayer::give(const Linear& layer, size_t rows, const ConstRows& in, const ConstRows& d_out,
-                        EncoderScratch& scratch, const GrainSink& sink) const {
-  float *weight = scratch.gradient.reserve(layer.outputs() * layer.inputs()),
-        *bias = scratch.bias.reserve(layer.outputs());
-  layer.gradients(rows, in, d_out, weight, bias, scratch.products);
-  sink.dense(layer.weight(), weight);
-  sink.dense(layer.bias(), bias);
-}
+void EncoderLayer::backward(const TextRows& texts, const AskingRows* asking_rows, const float* input,
+                            const EncoderDropouts& dropouts, EncoderCache& cache, AlignedFloats& d_output,
+                            EncoderScratch& scratch, const PartSink& sink) const {
+  const Asking asking = who_asks(texts, asking_rows);
+  const size_t rows = texts.rows(), asked = asking.count(), width = shape_.width, inner = shape_.inner;
+  float *d = d_output.data(), *d_dense = scratch.dense.reserve(asked * width),
+        *d_inner = scratch.d_inner.reserve(asked * inner);
 
-void EncoderLayer::backward(const TextRows& texts, const float* input, const EncoderDropouts& dropouts,
-                            EncoderCache& cache, float* d_output, EncoderScratch& scratch,
-                            const GrainSink& sink) const {
-  const size_t rows = texts.rows(), width = shape_.width, inner = shape_.inner;
-  float *d_dense = scratch.dense.reserve(rows * width), *d_inner = scratch.d_inner.reserve(rows * inner);
+  norm_backward_rows(store_, output_norm_, asking.bounds, width, cache.output_norm, d, sink);
+  RowDropout{dropouts.feed_forward, asking.places}.apply(asked, width, d, d_dense);
+  output_.gradients(asking.bounds, {cache.activated.data(), inner}, {d_dense, width}, scratch.products, sink);
+  output_.backward(asked, {d_dense, width}, {d_inner, inner}, Start::zero);
+  activation_backward(shape_.activation, asked * inner, cache.inner.data(), d_inner, d_inner);
+  inner_.gradients(asking.bounds, {cache.attended.data(), width}, {d_inner, inner}, scratch.products, sink);
+  inner_.backward(asked, {d_inner, inner}, {d, width}, Start::add);  // d: the residual's part
 
-  norm_backward_rows(store_, output_norm_, rows, width, cache.output_norm, d_output, sink);
-  drop(dropouts.feed_forward, rows * width, d_output, d_dense);
-  give(output_, rows, {cache.activated.data(), inner}, {d_dense, width}, scratch, sink);
-  output_.backward(rows, {d_dense, width}, {d_inner, inner}, Start::zero);
-  activation_backward(shape_.activation, rows * inner, cache.inner.data(), d_inner, d_inner);
-  give(inner_, rows, {cache.attended.data(), width}, {d_inner, inner}, scratch, sink);
-  inner_.backward(rows, {d_inner, inner}, {d_output, width}, Start::add);  // d_output: the residual's part
-
-  norm_backward_rows(store_, attention_norm_, rows, width, cache.attention_norm, d_output, sink);
-  drop(dropouts.attention, rows * width, d_output, d_dense);
-  give(attention_output_, rows, {cache.context.data(), width}, {d_dense, width}, scratch, sink);
-  float *d_context = scratch.d_context.reserve(rows * width),
-        *d_qkv = scratch.d_qkv.reserve(rows * 3 * width);
-  attention_output_.backward(rows, {d_dense, width}, {d_context, width}, Start::zero);
-  each_text(texts, shape_, dropouts.probabilities, cache, [&](const AttentionText& text, size_t row) {
-    attention_backward(text, d_context + row * width, d_qkv + row * 3 * width, scratch.attention);
-  });
-  const Linear* const parts[] = {&query_, &key_, &value_};
-  for (size_t part = 0; part < 3; ++part) {
-    const ConstRows d_part = {d_qkv + part * width, 3 * width};
-    give(*parts[part], rows, {input, width}, d_part, scratch, sink);
-    parts[part]->backward(rows, d_part, {d_output, width}, Start::add);
+  norm_backward_rows(store_, attention_norm_, asking.bounds, width, cache.attention_norm, d, sink);
+  RowDropout{dropouts.attention, asking.places}.apply(asked, width, d, d_dense);
+  attention_output_.gradients(asking.bounds, {cache.context.data(), width}, {d_dense, width},
+                              scratch.products, sink);
+  float *d_context = scratch.d_context.reserve(asked * width),
+        *d_queries = scratch.d_queries.reserve(asked * width),
+        *d_keys = scratch.d_keys_values.reserve(rows * 2 * width);
+  attention_output_.backward(asked, {d_dense, width}, {d_context, width}, Start::zero);
+  each_text(texts, asking, shape_, dropouts.probabilities, cache, scratch,
+            [&](const AttentionText& text, size_t row, size_t first) {
+              attention_backward(text, d_context + first * width, d_queries + first * width,
+                                 d_keys + row * 2 * width, scratch.attention);
+            });
+  if (asking.rows != nullptr) {  // the other rows have no residual's part
+    float* all = scratch.d_input.reserve(rows * width);
+    std::memset(all, 0, rows * width * sizeof(float));
+    for (size_t i = 0; i < asked; ++i)
+      std::memcpy(all + asking.rows[i] * width, d + i * width, width * sizeof(float));
+    std::swap(scratch.d_input, d_output);
+    d = all;
   }
+  query_.gradients(asking.bounds, {input, width, asking.rows}, {d_queries, width}, scratch.products, sink);
+  query_.backward(asked, {d_queries, width}, {d, width, asking.rows}, Start::add);
+  key_.gradients(texts.bounds, {input, width}, {d_keys, 2 * width}, scratch.products, sink);
+  key_.backward(rows, {d_keys, 2 * width}, {d, width}, Start::add);
+  value_.gradients(texts.bounds, {input, width}, {d_keys + width, 2 * width}, scratch.products, sink);
+  value_.backward(rows, {d_keys + width, 2 * width}, {d, width}, Start::add);
 }
 
 std::vector<size_t> EncoderLayer::gradient_order() const {

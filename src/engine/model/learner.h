@@ -26,6 +26,12 @@ class BucketWatch {
 // A step is: begin_step; compute_grains until every grain of the batch was computed once, on any executors,
 // in any order, one at a time or several at once; finish_grains, and all of it again while that returns
 // false; update. The result depends on the batch and the state alone, never on who computed what.
+// How much it is better to compute at once: smaller grains are given several at once, up to so many samples,
+// and tokens, beyond which a pass gains nothing more while the memory that it goes through grows.
+struct AtOnce {
+  uint64_t samples = 1, tokens = 8192;
+};
+
 class Learner {
  public:
   virtual ~Learner() = default;
@@ -34,8 +40,7 @@ class Learner {
   // `count` grains from `first` on: the loss of each.
   virtual std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
                                                 unsigned executor) = 0;
-  // How many samples it is better to compute at once: smaller grains are given several at once. 1: never.
-  virtual uint64_t samples_at_once() const = 0;
+  virtual AtOnce at_once() const = 0;
 
   // What several workers exchange. A bucket holds gradients that leave together; buckets leave in their
   // order, the same on every worker.

@@ -25,16 +25,17 @@ void Linear::backward(size_t rows, const ConstRows& d_out, const MutableRows& d_
   multiply(rows, d_out, back_, d_in, start);
 }
 
-void Linear::gradients(size_t rows, const ConstRows& in, const ConstRows& d_out, float* d_weight,
-                       float* d_bias, ProductScratch& scratch) const {
-  const RightSide right = {in, inputs(), d_weight, inputs()};
-  multiply_transposed(rows, d_out, outputs(), {&right, 1}, scratch);
-  sum_rows(rows, d_out, outputs(), d_bias);
-}
-
-void sum_rows(size_t rows, const ConstRows& values, size_t width, float* out) {
-  std::memset(out, 0, width * sizeof(float));
-  for (size_t i = 0; i < rows; ++i) add_floats(values.row(i), width, out);
+void Linear::gradients(std::span<const uint32_t> bounds, const ConstRows& in, const ConstRows& d_out,
+                       ProductScratch& scratch, const PartSink& sink) const {
+  multiply_transposed_by_blocks(
+      bounds, d_out, outputs(), in, inputs(), scratch,
+      [&](size_t grain, const MatrixBlock& block) { sink.block(grain, weight_, block); });
+  for (size_t grain = 0; grain + 1 < bounds.size(); ++grain) {
+    float* sum = scratch.out.reserve(outputs());
+    std::memset(sum, 0, outputs() * sizeof(float));
+    for (size_t i = bounds[grain]; i < bounds[grain + 1]; ++i) add_floats(d_out.row(i), outputs(), sum);
+    sink.dense(grain, bias_, sum);
+  }
 }
 
 }  // namespace paceline

@@ -20,9 +20,9 @@ class Linear {
   void forward(size_t rows, const ConstRows& in, const MutableRows& out) const;
   // d_in receives (Start::zero) or gathers (Start::add) the gradient of the input.
   void backward(size_t rows, const ConstRows& d_out, const MutableRows& d_in, Start start) const;
-  // d_weight: outputs x inputs; d_bias: outputs.
-  void gradients(size_t rows, const ConstRows& in, const ConstRows& d_out, float* d_weight, float* d_bias,
-                 ProductScratch& scratch) const;
+  // The gradients of weight and bias, those of the rows [bounds[g], bounds[g + 1]) as grain g.
+  void gradients(std::span<const uint32_t> bounds, const ConstRows& in, const ConstRows& d_out,
+                 ProductScratch& scratch, const PartSink& sink) const;
 
  private:
   const ParameterStore* store_ = nullptr;
@@ -32,8 +32,5 @@ class Linear {
 
 // Adds NAME.weight and NAME.bias.
 Linear add_linear(ParameterStore& store, const std::string& name, uint64_t outputs, uint64_t inputs);
-
-// out = sum of the rows, added one after another.
-void sum_rows(size_t rows, const ConstRows& values, size_t width, float* out);
 
 }  // namespace paceline

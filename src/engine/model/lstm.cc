@@ -114,7 +114,7 @@ void LstmModel::pack(const Batch& batch, uint64_t first, uint64_t count, LstmWor
   w.packed.pack(w.texts, begin, options_.max_length);
 }
 
-uint64_t LstmModel::samples_at_once() const { return sequences_at_once; }
+AtOnce LstmModel::at_once() const { return {.samples = sequences_at_once}; }
 
 std::vector<GrainLoss> LstmModel::compute_grains(const Batch& batch, uint64_t first, uint64_t count,
                                                  Workspace& workspace, GradientSink& sink) const {

@@ -41,7 +41,7 @@ class LstmModel : public TensorModel {
   LstmModel(const TrainOptions& options, const Task& task);
   std::span<const Parameter> parameters() const override { return store_.all(); }
   std::unique_ptr<Workspace> make_workspace() const override;
-  uint64_t samples_at_once() const override;
+  AtOnce at_once() const override;
   std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
                                         Workspace& workspace, GradientSink& sink) const override;
   uint64_t grain_bytes(uint64_t tokens, uint64_t samples) const override;

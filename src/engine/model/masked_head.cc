@@ -1,6 +1,7 @@
 #include "engine/model/masked_head.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/error.h"
@@ -31,12 +32,12 @@ void MaskedHead::pack(size_t part) {
   block.back.pack(values, count, width, width);
 }
 
-void MaskedHead::forward(std::span<const uint32_t> rows, const float* input, MaskedHeadSpace& space) const {
-  const size_t count = rows.size(), width = shape_.width;
+void MaskedHead::forward(size_t count, const float* input, MaskedHeadSpace& space) const {
+  const size_t width = shape_.width;
   float *sums = space.sums.reserve(count * width), *activated = space.activated.reserve(count * width);
-  transform_.forward(count, {input, width, rows.data()}, {sums, width});
+  transform_.forward(count, {input, width}, {sums, width});
   activation_forward(shape_.activation, count * width, sums, activated);
-  drop_add_norm(store_, norm_, shape_.epsilon, count, width, {}, activated, nullptr, space.norm,
+  drop_add_norm(store_, norm_, shape_.epsilon, count, width, {}, activated, {}, space.norm,
                 space.hidden.reserve(count * width));
 }
 
@@ -64,12 +65,12 @@ void MaskedHead::decode_backward(size_t first, size_t count, bool words_learn, M
                       first == 0 ? Start::zero : Start::add);
 }
 
-GrainLoss MaskedHead::train(const MaskedRows& masked, size_t rows, const float* input, float* d_input,
+GrainLoss MaskedHead::train(std::span<const uint32_t> truths, const float* input, float* d_input,
                             bool words_learn, MaskedHeadSpace& space, EncoderScratch& scratch,
-                            const GrainSink& sink) const {
-  const size_t count = masked.rows.size(), width = shape_.width;
+                            const PartSink& sink) const {
+  const size_t count = truths.size(), width = shape_.width;
   PACELINE_ASSERT(count > 0);
-  forward(masked.rows, input, space);
+  forward(count, input, space);
   float *d_hidden = space.d_hidden.reserve(count * width), *d_bias = space.d_bias.reserve(pieces());
   std::memset(d_bias, 0, pieces() * sizeof(float));
   if (words_learn) space.d_words.reserve(pieces() * width);
@@ -78,43 +79,38 @@ GrainLoss MaskedHead::train(const MaskedRows& masked, size_t rows, const float* 
     const size_t taken = std::min(rows_at_once, count - first);
     float* logits = decode(first, taken, space);
     for (size_t i = 0; i < taken; ++i) {
-      const RowLoss row = cross_entropy(pieces(), masked.truths[first + i], logits + i * stride());
+      const RowLoss row = cross_entropy(pieces(), truths[first + i], logits + i * stride());
       total.loss += row.loss;
       total.right += row.right ? 1 : 0;
     }
     decode_backward(first, taken, words_learn, space, scratch.products);
   }
-  sink.dense(bias_, d_bias);
+  sink.dense(0, bias_, d_bias);
 
-  norm_backward_rows(store_, norm_, count, width, space.norm, d_hidden, sink);
+  const std::array<uint32_t, 2> bounds = {0, static_cast<uint32_t>(count)};
+  norm_backward_rows(store_, norm_, bounds, width, space.norm, d_hidden, sink);
   activation_backward(shape_.activation, count * width, space.sums.data(), d_hidden, d_hidden);
-  float *weight = scratch.gradient.reserve(width * width), *bias = scratch.bias.reserve(width);
   const ConstRows d_sums = {d_hidden, width};
-  transform_.gradients(count, {input, width, masked.rows.data()}, d_sums, weight, bias, scratch.products);
-  sink.dense(transform_.weight(), weight);
-  sink.dense(transform_.bias(), bias);
-  std::memset(d_input, 0, rows * width * sizeof(float));
-  transform_.backward(count, d_sums, {d_input, width, masked.rows.data()}, Start::zero);
+  transform_.gradients(bounds, {input, width}, d_sums, scratch.products, sink);
+  transform_.backward(count, d_sums, {d_input, width}, Start::zero);
   return total;
 }
 
-void MaskedHead::score(const MaskedRows& masked, const float* input, MaskedHeadSpace& space,
+void MaskedHead::score(std::span<const uint32_t> truths, const float* input, MaskedHeadSpace& space,
                        std::span<RowLoss> out) const {
-  const size_t count = masked.rows.size();
-  forward(masked.rows, input, space);
+  const size_t count = truths.size();
+  forward(count, input, space);
   for (size_t first = 0; first < count; first += rows_at_once) {
     const size_t taken = std::min(rows_at_once, count - first);
     float* logits = decode(first, taken, space);
     for (size_t i = 0; i < taken; ++i)
-      out[first + i] = cross_entropy(pieces(), masked.truths[first + i], logits + i * stride());
+      out[first + i] = cross_entropy(pieces(), truths[first + i], logits + i * stride());
   }
 }
 
-void MaskedHead::probabilities(std::span<const uint32_t> rows, const float* input, MaskedHeadSpace& space,
-                               float* out) const {
-  forward(rows, input, space);
-  for (size_t i = 0; i < rows.size(); ++i)
-    softmax_forward(1, pieces(), decode(i, 1, space), out + i * pieces());
+void MaskedHead::probabilities(size_t count, const float* input, MaskedHeadSpace& space, float* out) const {
+  forward(count, input, space);
+  for (size_t i = 0; i < count; ++i) softmax_forward(1, pieces(), decode(i, 1, space), out + i * pieces());
 }
 
 std::vector<size_t> MaskedHead::gradient_order() const {

@@ -1,5 +1,5 @@
 // BERT's head that guesses masked pieces: a dense layer, the activation, a layer norm, and the product with
-// the embedding of words. It looks at masked rows alone. Names and layouts are those of Hugging Face's
+// the embedding of words. It is given masked rows alone. Names and layouts are those of Hugging Face's
 // BertForMaskedLM.
 #pragma once
 #include "engine/kernels/vocabulary_loss.h"
@@ -7,11 +7,6 @@
 #include "engine/model/learner.h"
 
 namespace paceline {
-
-// Rows of the encoder's output that are guessed, all different, and the piece that stands there.
-struct MaskedRows {
-  std::vector<uint32_t> rows, truths;
-};
 
 struct MaskedHeadSpace {
   AlignedFloats sums, activated, hidden, logits, d_hidden, d_bias;
@@ -30,16 +25,15 @@ class MaskedHead {
   size_t parts() const { return blocks_.size() + 1; }
   void pack(size_t part);
 
-  // input: the encoder's output. d_input receives the gradient, zeros in rows that are not masked.
+  // Of one grain. truths: the piece that stands in each row of input. d_input receives the gradient.
   // words_learn: the embedding's gradient is left in space.d_words; the rest goes to the sink.
-  GrainLoss train(const MaskedRows& masked, size_t rows, const float* input, float* d_input, bool words_learn,
-                  MaskedHeadSpace& space, EncoderScratch& scratch, const GrainSink& sink) const;
-  // The loss of each masked row.
-  void score(const MaskedRows& masked, const float* input, MaskedHeadSpace& space,
+  GrainLoss train(std::span<const uint32_t> truths, const float* input, float* d_input, bool words_learn,
+                  MaskedHeadSpace& space, EncoderScratch& scratch, const PartSink& sink) const;
+  // The loss of each row.
+  void score(std::span<const uint32_t> truths, const float* input, MaskedHeadSpace& space,
              std::span<RowLoss> out) const;
-  // One row of pieces() probabilities for each of the rows.
-  void probabilities(std::span<const uint32_t> rows, const float* input, MaskedHeadSpace& space,
-                     float* out) const;
+  // pieces() probabilities for each of `count` rows.
+  void probabilities(size_t count, const float* input, MaskedHeadSpace& space, float* out) const;
   // The parameters in the order in which train gives them.
   std::vector<size_t> gradient_order() const;
   uint64_t space_floats(uint64_t masked_rows) const;
@@ -56,7 +50,7 @@ class MaskedHead {
 
   size_t stride() const { return (pieces() + 15) / 16 * 16; }  // of rows of logits
   // The layers before the last product: fills space.hidden.
-  void forward(std::span<const uint32_t> rows, const float* input, MaskedHeadSpace& space) const;
+  void forward(size_t count, const float* input, MaskedHeadSpace& space) const;
   // Logits of `count` rows of space.hidden from `first` on.
   float* decode(size_t first, size_t count, MaskedHeadSpace& space) const;
   // Gradients of what comes after space.hidden for those rows, whose logits have become gradients.

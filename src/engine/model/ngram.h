@@ -24,7 +24,7 @@ class NgramModel final : public Model, public Learner {
   void begin_step(const Batch& batch, unsigned executors) override;
   std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
                                         unsigned executor) override;
-  uint64_t samples_at_once() const override { return 1; }
+  AtOnce at_once() const override { return {}; }
   // Samples' gradients, and sums of the output layer, in one bucket; every worker then adds the samples'
   // gradients up in the rows that they touch, which are many more.
   size_t buckets() const override { return 1; }

@@ -1,5 +1,6 @@
 // A model made of dense tensors and embedding tables, whose gradients the learner adds and applies.
 #pragma once
+#include "engine/kernels/gemm.h"
 #include "engine/model/learner.h"
 
 namespace paceline {
@@ -26,20 +27,25 @@ class GradientSink {
   virtual ~GradientSink() = default;
   // grain: counted from the first of those that are computed together.
   virtual void dense(size_t grain, size_t parameter, const float* gradient) = 0;
+  // A dense one block by block, of several grains turn by turn.
+  virtual void block(size_t grain, size_t parameter, const MatrixBlock& block) = 0;
   // ids: distinct rows; gradients: one row of shape[1] values for each.
   virtual void rows(size_t grain, size_t parameter, std::span<const uint32_t> ids,
                     const float* gradients) = 0;
 };
 
-// The gradients of one of those grains, by parameters of which the sink knows those from `first` on.
-class GrainSink {
+// A sink for some of those grains, from `grain` on, by parameters of which it knows those from `first` on.
+class PartSink {
  public:
-  GrainSink(GradientSink& sink, size_t grain, size_t first) : sink_(sink), grain_(grain), first_(first) {}
-  void dense(size_t parameter, const float* gradient) const {
-    sink_.dense(grain_, parameter - first_, gradient);
+  PartSink(GradientSink& sink, size_t grain, size_t first) : sink_(sink), grain_(grain), first_(first) {}
+  void dense(size_t grain, size_t parameter, const float* gradient) const {
+    sink_.dense(grain_ + grain, parameter - first_, gradient);
   }
-  void rows(size_t parameter, std::span<const uint32_t> ids, const float* gradients) const {
-    sink_.rows(grain_, parameter - first_, ids, gradients);
+  void block(size_t grain, size_t parameter, const MatrixBlock& block) const {
+    sink_.block(grain_ + grain, parameter - first_, block);
+  }
+  void rows(size_t grain, size_t parameter, std::span<const uint32_t> ids, const float* gradients) const {
+    sink_.rows(grain_ + grain, parameter - first_, ids, gradients);
   }
 
  private:
@@ -63,8 +69,7 @@ class TensorModel : public Model {
   // grain).
   virtual std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
                                                 Workspace& workspace, GradientSink& sink) const = 0;
-  // How many samples it is better to compute together: smaller grains are given several at once. 1: never.
-  virtual uint64_t samples_at_once() const { return 1; }
+  virtual AtOnce at_once() const { return {}; }
   // The parameters in the order in which compute_grains gives the gradients of its last grain: the first can
   // be exchanged while the others are still computed.
   virtual std::vector<size_t> gradient_order() const;

@@ -13,7 +13,8 @@ namespace {
 constexpr double decay = 0.97;  // of the maximum, a step
 constexpr double headroom = 8;  // three bits
 constexpr uint32_t infinity_bits = 0x7F800000u;
-constexpr size_t chunk = 1 << 14;  // values, a task of one executor
+constexpr size_t chunk = 1 << 14;          // values, a task of one executor
+constexpr size_t cached_values = 1 << 21;  // sums of more do not stay in a cache from grains to grains
 constexpr uint32_t none = UINT32_MAX;
 constexpr size_t bucket_values = 1 << 16;  // at least, of a bucket of dense tensors
 
@@ -66,9 +67,21 @@ class ExactSum::Sink final : public GradientSink {
   void dense(size_t, size_t parameter, const float* gradient) override {
     const Tensor& tensor = sum_.tensors_[parameter];
     auto& sums = part_.sums[parameter];
-    add(tensor, gradient, tensor.size, 0, sums.empty, sums);
+    add(tensor, gradient, tensor.size, sums.values.data(), sums.empty, sums);
     sums.empty = false;
     tell(tensor);
+  }
+
+  void block(size_t, size_t parameter, const MatrixBlock& block) override {
+    const Tensor& tensor = sum_.tensors_[parameter];
+    auto& sums = part_.sums[parameter];
+    float* pending = pending_.reserve(block.rows * block.columns);
+    for (size_t r = 0; r < block.rows; ++r)
+      add(tensor, block.values + r * block.stride, block.columns, pending + r * block.columns, first_pending_,
+          sums);
+    first_pending_ = !block.more;
+    if (!block.more) give_pending(tensor, block, sums);
+    if (block.last) tell(tensor);
   }
 
   void rows(size_t, size_t parameter, std::span<const uint32_t> ids, const float* gradients) override {
@@ -77,20 +90,36 @@ class ExactSum::Sink final : public GradientSink {
     for (size_t i = 0; i < ids.size(); ++i) {
       const uint32_t slot = tensor.slot_of[ids[i]];
       PACELINE_ASSERT(slot != none);
-      add(tensor, gradients + i * tensor.width, tensor.width, slot * tensor.width, sums.present[slot] == 0,
-          sums);
+      add(tensor, gradients + i * tensor.width, tensor.width, sums.values.data() + slot * tensor.width,
+          sums.present[slot] == 0, sums);
       sums.present[slot] = 1;
     }
     tell(tensor);
   }
 
  private:
-  void add(const Tensor& tensor, const float* gradient, size_t count, size_t at, bool first,
+  void add(const Tensor& tensor, const float* gradient, size_t count, float* to, bool first,
            Part::Sums& sums) {
-    const uint32_t largest = sum_.exact_
-                                 ? add_fixed(gradient, count, tensor.scale, sums.integers() + at, first)
-                                 : add_float(gradient, count, sums.values.data() + at, first);
+    const uint32_t largest =
+        sum_.exact_ ? add_fixed(gradient, count, tensor.scale, reinterpret_cast<int32_t*>(to), first)
+                    : add_float(gradient, count, to, first);
     sums.largest = std::max(sums.largest, largest);
+  }
+  // The sum of a block over the grains that are computed at once, while it is still in a cache.
+  void give_pending(const Tensor& tensor, const MatrixBlock& block, Part::Sums& sums) {
+    for (size_t r = 0; r < block.rows; ++r) {
+      const float* from = pending_.data() + r * block.columns;
+      float* to = sums.values.data() + (block.row + r) * tensor.width + block.column;
+      if (sums.empty && sum_.stays_in_cache_)
+        std::memcpy(to, from, block.columns * sizeof(float));
+      else if (sums.empty)
+        stream_floats(from, block.columns, to);
+      else if (sum_.exact_)
+        add_integers(reinterpret_cast<const int32_t*>(from), block.columns, reinterpret_cast<int32_t*>(to));
+      else
+        add_floats(from, block.columns, to);
+    }
+    if (block.last) sums.empty = false;
   }
   // Every grain gives every tensor once, so a full count is the end of the bucket in these grains.
   void tell(const Tensor& tensor) {
@@ -102,10 +131,13 @@ class ExactSum::Sink final : public GradientSink {
   ExactSum& sum_;
   Part& part_;
   unsigned executor_;
+  AlignedFloats pending_;  // integers, or floats when the sum is not exact
+  bool first_pending_ = true;
 };
 
 ExactSum::ExactSum(const TensorModel& model, bool exact) : model_(model), exact_(exact) {
   const auto parameters = model.parameters();
+  size_t values = 0;
   for (size_t i = 0; i < parameters.size(); ++i) {
     Tensor tensor;
     tensor.number = i;
@@ -113,8 +145,10 @@ ExactSum::ExactSum(const TensorModel& model, bool exact) : model_(model), exact_
     tensor.size = tensor.rows ? 0 : parameters[i].size();
     tensor.width = parameters[i].shape.back();
     if (tensor.rows) tensor.slot_of.assign(parameters[i].shape[0], none);
+    values += tensor.size;
     tensors_.push_back(std::move(tensor));
   }
+  stays_in_cache_ = values <= cached_values;
   make_buckets();
 }
 

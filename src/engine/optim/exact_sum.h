@@ -62,7 +62,7 @@ class ExactSum {
   double combine_rows(Tensor& tensor, size_t first, size_t count, float unit);
 
   const TensorModel& model_;
-  bool exact_;
+  bool exact_, stays_in_cache_ = true;
   uint64_t grains_ = 1;
   std::vector<Tensor> tensors_;
   std::vector<std::unique_ptr<Part>> parts_;

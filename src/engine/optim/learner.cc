@@ -38,6 +38,9 @@ class HashSink final : public GradientSink {
   void dense(size_t, size_t parameter, const float* gradient) override {
     fold(gradient, parameters_[parameter].size());
   }
+  void block(size_t, size_t, const MatrixBlock& block) override {
+    for (size_t r = 0; r < block.rows; ++r) fold(block.values + r * block.stride, block.columns);
+  }
   void rows(size_t, size_t parameter, std::span<const uint32_t> ids, const float* gradients) override {
     fold(gradients, ids.size() * parameters_[parameter].shape[1]);
   }

@@ -14,7 +14,7 @@ class TensorLearner final : public Learner {
   void begin_step(const Batch& batch, unsigned executors) override;
   std::vector<GrainLoss> compute_grains(const Batch& batch, uint64_t first, uint64_t count,
                                         unsigned executor) override;
-  uint64_t samples_at_once() const override { return model_->samples_at_once(); }
+  AtOnce at_once() const override { return model_->at_once(); }
   size_t buckets() const override { return sum_.buckets(); }
   void set_watch(BucketWatch* watch) override { sum_.set_watch(watch); }
   std::span<int32_t> gather(const Batch&, size_t bucket) override { return sum_.gather(bucket); }

@@ -55,9 +55,9 @@ void check_grain_memory(const TrainOptions& options, uint64_t longest, unsigned 
               problem);
 }
 
-Joining joining_that_fits(uint64_t samples_at_once, uint64_t grain_tokens, unsigned executors,
-                          uint64_t usable, const GrainBytes& bytes) {
-  Joining joining{samples_at_once, std::min(grain_tokens, most_joined_tokens)};
+Joining joining_that_fits(const AtOnce& wanted, uint64_t grain_tokens, unsigned executors, uint64_t usable,
+                          const GrainBytes& bytes) {
+  Joining joining{wanted.samples, std::min(grain_tokens, wanted.tokens)};
   while (usable > 0 && joining.tokens > 0 && bytes(joining.tokens, joining.samples) * executors > usable)
     joining.tokens /= 2;
   return joining;

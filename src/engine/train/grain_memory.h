@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "engine/api/options.h"
+#include "engine/model/learner.h"
 #include "engine/train/joining.h"
 
 namespace paceline {
@@ -18,9 +19,9 @@ bool grains_fit(const TrainOptions& options, uint64_t longest, unsigned executor
 void check_grain_memory(const TrainOptions& options, uint64_t longest, unsigned executors, uint64_t usable,
                         const GrainBytes& bytes);
 
-// Grains up to samples_at_once samples, and up to fewer tokens than grain_tokens where those would not fit:
-// joining spares time, and never refuses a run.
-Joining joining_that_fits(uint64_t samples_at_once, uint64_t grain_tokens, unsigned executors,
-                          uint64_t usable, const GrainBytes& bytes);
+// Grains up to what is wanted, and up to fewer tokens than grain_tokens where those would not fit: joining
+// spares time, and never refuses a run.
+Joining joining_that_fits(const AtOnce& wanted, uint64_t grain_tokens, unsigned executors, uint64_t usable,
+                          const GrainBytes& bytes);
 
 }  // namespace paceline

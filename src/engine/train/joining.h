@@ -4,9 +4,6 @@
 
 namespace paceline {
 
-// Beyond this a pass gains nothing more, and the memory that it goes through grows.
-constexpr uint64_t most_joined_tokens = 8192;
-
 struct Joining {
   uint64_t samples = 1;  // that the learner likes to have at once
   uint64_t tokens = 0;   // never more than these, but for a single grain

@@ -99,8 +99,7 @@ void open_parts(Run& run, unsigned workers_here) {
   }
   check_grain_memory(options, longest, executors, usable, bytes);
   if (!options.bert.init.empty() && !options.resume) start_from_init(run);
-  run.joining =
-      joining_that_fits(run.learner->samples_at_once(), options.grain_tokens, executors, usable, bytes);
+  run.joining = joining_that_fits(run.learner->at_once(), options.grain_tokens, executors, usable, bytes);
 }
 
 }  // namespace

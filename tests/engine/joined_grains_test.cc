@@ -58,6 +58,10 @@ class Hashes final : public GradientSink {
   void dense(size_t grain, size_t parameter, const float* gradient) override {
     add(grain, parameter, gradient, parameters_[parameter].size() * sizeof(float));
   }
+  void block(size_t grain, size_t parameter, const MatrixBlock& block) override {
+    for (size_t r = 0; r < block.rows; ++r)
+      add(grain, parameter, block.values + r * block.stride, block.columns * sizeof(float));
+  }
   void rows(size_t grain, size_t parameter, std::span<const uint32_t> ids, const float* gradients) override {
     add(grain, parameter, ids.data(), ids.size_bytes());
     add(grain, parameter, gradients, ids.size() * parameters_[parameter].shape[1] * sizeof(float));
@@ -133,52 +137,88 @@ TEST(LstmJoined, TextsThatAreCutStaySo) {
   expect_same_bits(options, "cut");
 }
 
+TrainOptions bert_options() {
+  TrainOptions options = default_train_options("bert");
+  BertOptions& o = options.bert;
+  o.hidden = 24;
+  o.heads = 3;
+  o.layers = 3;
+  o.intermediate = 400;  // more than a block of a gradient has columns
+  o.positions = 64;
+  o.vocabulary = 60;
+  o.hidden_dropout = o.attention_dropout = o.classifier_dropout = 0.2;
+  return options;
+}
+
+TEST(BertJoined, GrainsTogetherHaveTheBitsOfGrainsAlone) {
+  const Data data;
+  for (uint64_t freeze : {0, 2, 3})
+    for (bool recompute : {false, true}) {
+      TrainOptions options = bert_options();
+      options.bert.freeze = freeze;
+      options.bert.recompute = recompute;
+      const auto model = make_tensor_model(options, task_of(3));
+      const auto alone = hashes_of(*model, data.batch, 1);
+      for (uint64_t at_once : {2, 3, 5, 9})
+        EXPECT_TRUE(hashes_of(*model, data.batch, at_once) == alone)
+            << freeze << " " << recompute << ", " << at_once << " at once";
+    }
+}
+
 // Counts what it is told.
 struct Watch final : BucketWatch {
   std::vector<size_t> buckets;
   void added(unsigned, size_t bucket) override { buckets.push_back(bucket); }
 };
 
-TEST(LstmJoined, BucketsAreToldOnceInTheirOrderWhenAllGrainsAreIn) {
+TEST(JoinedGrains, BucketsAreToldOnceInTheirOrderWhenAllGrainsAreIn) {
   const Data data;
-  const auto learner = make_learner(options_of("lstm", true, "attention"), task_of(3));
-  Watch watch;
-  learner->set_watch(&watch);
-  learner->begin_step(data.batch, 1);
-  learner->compute_grains(data.batch, 0, 4, 0);
-  std::vector<size_t> each;
-  for (size_t bucket = 0; bucket < learner->buckets(); ++bucket) each.push_back(bucket);
-  EXPECT_GT(each.size(), 1u);
-  EXPECT_EQ(watch.buckets, each);
-  watch.buckets.clear();
-  learner->compute_grains(data.batch, 4, 1, 0);
-  EXPECT_EQ(watch.buckets, each);
+  for (const TrainOptions& options : {options_of("lstm", true, "attention"), bert_options()}) {
+    const auto learner = make_learner(options, task_of(3));
+    Watch watch;
+    learner->set_watch(&watch);
+    learner->begin_step(data.batch, 1);
+    learner->compute_grains(data.batch, 0, 4, 0);
+    std::vector<size_t> each;
+    for (size_t bucket = 0; bucket < learner->buckets(); ++bucket) each.push_back(bucket);
+    EXPECT_GT(each.size(), 1u);
+    EXPECT_EQ(watch.buckets, each);
+    watch.buckets.clear();
+    learner->compute_grains(data.batch, 4, 1, 0);
+    EXPECT_EQ(watch.buckets, each);
+  }
 }
 
-TEST(LstmJoined, TheLearnersStateDoesNotDependOnHowManyAreComputedAtOnce) {
-  TrainOptions options = options_of("gru", true, "mean");
-  options.lstm.recurrent_dropout = 0.1;
-  const Data data;
-  std::vector<uint64_t> hashes;
-  for (uint64_t at_once : {1, 4, 9}) {
-    Executors executors(2);
-    const auto learner = make_learner(options, task_of(3));
-    for (int step = 0; step < 3; ++step) {
-      do {
-        learner->begin_step(data.batch, 2);
-        for (uint64_t first = 0; first < data.batch.grains(); first += at_once)
-          learner->compute_grains(data.batch, first, std::min(at_once, data.batch.grains() - first),
-                                  first / at_once % 2);
-      } while (!learner->finish_grains(data.batch, executors));
-      learner->update(data.batch, 0.01, 25, executors);
-    }
-    uint64_t hash = 0;
-    for (const TensorView& view : learner->state())
-      hash = hash64({reinterpret_cast<const char*>(view.values), view.rows * view.row_floats * sizeof(float)},
-                    hash);
-    hashes.push_back(hash);
+uint64_t state_after_steps(const TrainOptions& options, const Batch& batch, uint64_t at_once) {
+  Executors executors(2);
+  const auto learner = make_learner(options, task_of(3));
+  for (int step = 0; step < 3; ++step) {
+    do {
+      learner->begin_step(batch, 2);
+      for (uint64_t first = 0; first < batch.grains(); first += at_once)
+        learner->compute_grains(batch, first, std::min(at_once, batch.grains() - first), first / at_once % 2);
+    } while (!learner->finish_grains(batch, executors));
+    learner->update(batch, 0.01, 25, executors);
   }
-  EXPECT_EQ(hashes, std::vector<uint64_t>(3, hashes[0]));
+  uint64_t hash = 0;
+  for (const TensorView& view : learner->state())
+    hash = hash64({reinterpret_cast<const char*>(view.values), view.rows * view.row_floats * sizeof(float)},
+                  hash);
+  return hash;
+}
+
+TEST(JoinedGrains, TheLearnersStateDoesNotDependOnHowManyAreComputedAtOnce) {
+  TrainOptions gru = options_of("gru", true, "mean");
+  gru.lstm.recurrent_dropout = 0.1;
+  TrainOptions large_bert = bert_options();  // too large for its sums to stay in a cache
+  large_bert.bert.hidden = 96;
+  large_bert.bert.intermediate = 4000;
+  const Data data;
+  for (const TrainOptions& options : {gru, bert_options(), large_bert}) {
+    const uint64_t alone = state_after_steps(options, data.batch, 1);
+    for (uint64_t at_once : {4, 9})
+      EXPECT_EQ(state_after_steps(options, data.batch, at_once), alone) << options.model;
+  }
 }
 
 }  // namespace
