@@ -6,8 +6,23 @@
 #include <cstring>
 #include <new>
 
+#ifndef PACELINE_GEMM_BLOCK
+#define PACELINE_GEMM_BLOCK
+namespace paceline {
+// What a product takes of its left side at a time.
+struct LeftBlock {
+  size_t rows, depth;
+  LeftBlock(size_t all_rows, size_t all_depth) : rows(0), depth(even_part(all_depth, 384)) {
+    rows = even_part(all_rows, std::max<size_t>(16, (size_t{96} << 10) / depth));
+  }
+  size_t stride() const { return depth + 16; }
+};
+}  // namespace paceline
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/gemm.cc"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -89,27 +104,30 @@ HWY_ATTR void PanelTile(size_t count, const float* const* left, size_t left_step
     EdgeTile(count, left, left_step, panel, depth, out, columns, bias, start);
 }
 
-// Rows in blocks that stay in the second cache, and a part of k at a time; within these all panels.
+// Rows in blocks that stay in the second cache, and a part of k at a time; within these all panels. apart:
+// nullptr, or memory for a block to be copied to.
 HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const float* packed, size_t depth, size_t columns,
-                       const MutableRows& out, Start start, const float* bias) {
+                       const MutableRows& out, Start start, const float* bias, float* apart) {
   const size_t width = PanelColumns();
-  const size_t ks = even_part(depth, 384);
-  const size_t block = std::max<size_t>(tile_rows, (size_t{48} << 10) / std::max<size_t>(1, ks));
-  for (size_t first = 0; first < rows; first += block)
-    for (size_t k0 = 0; k0 == 0 || k0 < depth; k0 += ks) {
-      const size_t count = std::min(block, rows - first), tiles = (count + tile_rows - 1) / tile_rows;
+  const LeftBlock block(rows, depth);
+  for (size_t first = 0; first < rows; first += block.rows)
+    for (size_t k0 = 0; k0 == 0 || k0 < depth; k0 += block.depth) {
+      const size_t count = std::min(block.rows, rows - first), tiles = (count + tile_rows - 1) / tile_rows;
+      const size_t ks = std::min(block.depth, depth - k0);
+      for (size_t i = 0; i < count && apart != nullptr; ++i)
+        std::memcpy(apart + i * block.stride(), in.row(first + i) + k0, ks * sizeof(float));
       for (size_t j = 0; j < columns; j += width) {
         const float* panel = packed + j * depth + k0 * width;
         for (size_t t = 0; t < tiles; ++t) {  // tiles of almost equal height
-          const size_t begin = first + count * t / tiles, end = first + count * (t + 1) / tiles;
+          const size_t begin = count * t / tiles, end = count * (t + 1) / tiles;
           const float* left[tile_rows];
           float* to[tile_rows];
           for (size_t i = begin; i < end; ++i) {
-            left[i - begin] = in.row(i) + k0;
-            to[i - begin] = out.row(i) + j;
+            left[i - begin] = apart != nullptr ? apart + i * block.stride() : in.row(first + i) + k0;
+            to[i - begin] = out.row(first + i) + j;
           }
-          PanelTile(end - begin, left, 1, panel, std::min(ks, depth - k0), to, columns - j,
-                    bias ? bias + j : nullptr, k0 == 0 ? start : Start::add);
+          PanelTile(end - begin, left, 1, panel, ks, to, columns - j, bias ? bias + j : nullptr,
+                    k0 == 0 ? start : Start::add);
         }
       }
     }
@@ -184,6 +202,87 @@ HWY_ATTR void MultiplyTransposed(size_t depth, const ConstRows& left, size_t lef
   }
 }
 
+// From the first cache to where it is not read again soon: past the caches, or as usual.
+template <bool past>
+HWY_INLINE HWY_ATTR void Put(const float* from, size_t count, float* to) {
+  const D d;
+  for (size_t i = 0; i < count; i += hn::Lanes(d))
+    if constexpr (past)
+      hn::Stream(hn::LoadU(d, from + i), d, to + i);
+    else
+      hn::Store(hn::LoadU(d, from + i), d, to + i);
+}
+
+// `count` rows of a matrix into its panels, which are panel_floats apart.
+template <bool past>
+HWY_ATTR void PutRows(const float* rows, size_t stride, size_t count, size_t columns, float* to,
+                      size_t panel_floats) {
+  const size_t width = PanelColumns();
+  for (size_t j = 0; j < columns; j += width, to += panel_floats)
+    for (size_t k = 0; k < count; ++k) {
+      const float* row = rows + k * stride + j;
+      if (j + width <= columns)
+        Put<past>(row, width, to + k * width);
+      else
+        for (size_t c = 0; c < width; ++c) to[k * width + c] = j + c < columns ? row[c] : 0.f;
+    }
+}
+
+// to[k * width + c] = rows[c * stride + k], for up to 16 k and `count` columns.
+HWY_INLINE HWY_ATTR void Transpose(const float* rows, size_t stride, size_t count, size_t ks, float* to) {
+  const size_t width = PanelColumns();
+  size_t whole_c = 0, whole_k = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<float, 4> d;
+  whole_c = count / 4 * 4;
+  whole_k = ks / 4 * 4;
+  for (size_t c = 0; c < whole_c; c += 4)
+    for (size_t k = 0; k < whole_k; k += 4) {
+      const float* from = rows + c * stride + k;
+      const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + stride),
+                 r2 = hn::LoadU(d, from + 2 * stride), r3 = hn::LoadU(d, from + 3 * stride);
+      const auto low01 = hn::InterleaveLower(d, r0, r1), high01 = hn::InterleaveUpper(d, r0, r1),
+                 low23 = hn::InterleaveLower(d, r2, r3), high23 = hn::InterleaveUpper(d, r2, r3);
+      float* at = to + k * width + c;
+      hn::StoreU(hn::ConcatLowerLower(d, low23, low01), d, at);
+      hn::StoreU(hn::ConcatUpperUpper(d, low23, low01), d, at + width);
+      hn::StoreU(hn::ConcatLowerLower(d, high23, high01), d, at + 2 * width);
+      hn::StoreU(hn::ConcatUpperUpper(d, high23, high01), d, at + 3 * width);
+    }
+#endif
+  for (size_t k = 0; k < ks; ++k)
+    for (size_t c = k < whole_k ? whole_c : 0; c < width; ++c)
+      to[k * width + c] = c < count ? rows[c * stride + k] : 0.f;
+}
+
+// `count` rows of a matrix as the columns of one panel.
+template <bool past>
+HWY_ATTR void PutColumns(const float* rows, size_t stride, size_t count, size_t depth, float* to) {
+  constexpr size_t at_once = 16;
+  HWY_ALIGN float block[at_once * 2 * HWY_MAX_BYTES / sizeof(float)];
+  const size_t width = PanelColumns();
+  for (size_t k = 0; k < depth; k += at_once) {
+    const size_t ks = std::min(at_once, depth - k);
+    Transpose(rows + k, stride, count, ks, past ? block : to + k * width);
+    if (past) Put<true>(block, ks * width, to + k * width);
+  }
+}
+
+HWY_ATTR void PutRowsNear(const float* rows, size_t stride, size_t count, size_t columns, float* to,
+                          size_t panel_floats) {
+  PutRows<false>(rows, stride, count, columns, to, panel_floats);
+}
+HWY_ATTR void PutRowsPast(const float* rows, size_t stride, size_t count, size_t columns, float* to,
+                          size_t panel_floats) {
+  PutRows<true>(rows, stride, count, columns, to, panel_floats);
+}
+HWY_ATTR void PutColumnsNear(const float* rows, size_t stride, size_t count, size_t depth, float* to) {
+  PutColumns<false>(rows, stride, count, depth, to);
+}
+HWY_ATTR void PutColumnsPast(const float* rows, size_t stride, size_t count, size_t depth, float* to) {
+  PutColumns<true>(rows, stride, count, depth, to);
+}
+
 const char* TargetName() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace paceline::HWY_NAMESPACE
@@ -195,6 +294,10 @@ namespace {
 
 HWY_EXPORT(PanelColumns);
 HWY_EXPORT(Multiply);
+HWY_EXPORT(PutRowsNear);
+HWY_EXPORT(PutRowsPast);
+HWY_EXPORT(PutColumnsNear);
+HWY_EXPORT(PutColumnsPast);
 HWY_EXPORT(PackRight);
 HWY_EXPORT(PackLeft);
 HWY_EXPORT(PackedBlock);
@@ -232,45 +335,78 @@ float* AlignedFloats::reserve(size_t count) {
   return values_.get();
 }
 
-float* PackedMatrix::resize(size_t depth, size_t columns) {
+void PackedMatrix::begin(size_t depth, size_t columns) {
   depth_ = depth;
   columns_ = columns;
-  return values_.reserve(depth * whole_panels(columns));
+  values_.reserve(depth * whole_panels(columns));
+}
+
+// A large matrix goes past the caches, which would lose it before it is used.
+bool PackedMatrix::is_large() const { return depth_ * columns_ >= size_t{1} << 19; }
+
+void PackedMatrix::put_rows(size_t first, size_t count, const float* rows, size_t stride) {
+  float* to = values_.data() + first * panel_columns();
+  const size_t panel = depth_ * panel_columns();
+  if (is_large())
+    HWY_DYNAMIC_DISPATCH(PutRowsPast)(rows, stride, count, columns_, to, panel);
+  else
+    HWY_DYNAMIC_DISPATCH(PutRowsNear)(rows, stride, count, columns_, to, panel);
+}
+
+void PackedMatrix::put_columns(size_t first, size_t count, const float* rows, size_t stride) {
+  const size_t width = panel_columns();
+  for (size_t c = 0; c < count; c += width) {
+    float* to = values_.data() + (first + c) * depth_;
+    const size_t some = std::min(width, count - c);
+    if (is_large())
+      HWY_DYNAMIC_DISPATCH(PutColumnsPast)(rows + c * stride, stride, some, depth_, to);
+    else
+      HWY_DYNAMIC_DISPATCH(PutColumnsNear)(rows + c * stride, stride, some, depth_, to);
+  }
+}
+
+void PackedMatrix::end() {
+  if (is_large()) hwy::FlushStream();
 }
 
 void PackedMatrix::pack(const float* matrix, size_t depth, size_t columns, size_t stride) {
-  float* to = resize(depth, columns);
-  const size_t width = panel_columns();
-  for (size_t j = 0; j < columns; j += width) {
-    const size_t count = std::min(width, columns - j);
-    for (size_t k = 0; k < depth; ++k, to += width) {
-      std::memcpy(to, matrix + k * stride + j, count * sizeof(float));
-      std::fill(to + count, to + width, 0.f);
-    }
-  }
+  begin(depth, columns);
+  for (size_t k = 0; k < depth; k += rows_at_once)
+    put_rows(k, std::min(rows_at_once, depth - k), matrix + k * stride, stride);
+  end();
 }
 
-// A few k at a time: then the rows that are read stay in the first cache, and what is written is contiguous.
 void PackedMatrix::pack_transposed(const float* matrix, size_t depth, size_t columns, size_t stride) {
-  constexpr size_t block = 16;
-  float* to = resize(depth, columns);
-  const size_t width = panel_columns();
-  for (size_t j = 0; j < columns; j += width, to += depth * width) {
-    const size_t count = std::min(width, columns - j);
-    const float* rows = matrix + j * stride;
-    for (size_t first = 0; first < depth; first += block)
-      for (size_t k = first; k < std::min(depth, first + block); ++k) {
-        float* out = to + k * width;
-        for (size_t c = 0; c < count; ++c) out[c] = rows[c * stride + k];
-        std::fill(out + count, out + width, 0.f);
-      }
+  begin(depth, columns);
+  put_columns(0, columns, matrix, stride);
+  end();
+}
+
+void pack_both(const float* matrix, size_t rows, size_t columns, PackedMatrix& plain,
+               PackedMatrix& transposed) {
+  plain.begin(rows, columns);
+  transposed.begin(columns, rows);
+  for (size_t i = 0; i < rows; i += PackedMatrix::rows_at_once) {
+    const size_t count = std::min(PackedMatrix::rows_at_once, rows - i);
+    transposed.put_columns(i, count, matrix + i * columns, columns);
+    plain.put_rows(i, count, matrix + i * columns, columns);
   }
+  plain.end();
+  transposed.end();
 }
 
 void multiply(size_t rows, const ConstRows& in, const PackedMatrix& matrix, const MutableRows& out,
               Start start, const float* bias) {
+  // Rows a multiple of a page apart would fall into the same few places of the first cache.
+  constexpr size_t page = 4096;
+  static thread_local AlignedFloats memory;
+  float* apart = nullptr;
+  if (in.stride * sizeof(float) % page == 0 && matrix.columns() >= 4 * panel_columns()) {
+    const LeftBlock block(rows, matrix.depth());
+    apart = memory.reserve(block.rows * block.stride());
+  }
   HWY_DYNAMIC_DISPATCH(Multiply)
-  (rows, in, matrix.data(), matrix.depth(), matrix.columns(), out, start, bias);
+  (rows, in, matrix.data(), matrix.depth(), matrix.columns(), out, start, bias, apart);
 }
 
 void multiply_transposed(size_t depth, const ConstRows& left, size_t left_columns,
@@ -288,37 +424,47 @@ void multiply_transposed(size_t depth, const ConstRows& left, size_t left_column
   (depth, left, left_columns, rights, left_scratch, right_scratch, start);
 }
 
+// What is multiplied at a time stays in the second cache, and a block and what takes it in the first.
 void multiply_transposed_by_blocks(std::span<const uint32_t> bounds, const ConstRows& left,
                                    size_t left_columns, const ConstRows& right, size_t columns,
                                    ProductScratch& scratch, const TakeBlock& take) {
-  constexpr size_t block_rows = 96, block_columns = 384;
-  const size_t depth = bounds.back();
-  float* left_scratch = scratch.left.reserve(ProductScratch::most_depth * block_rows);
-  float* out = scratch.out.reserve(block_rows * block_columns);
+  constexpr size_t block_rows = 96, packed_columns = 384;
+  const size_t depth = bounds.back(), width = panel_columns();
+  float* out = scratch.out.reserve(block_rows * width);
+  std::memset(out, 0, block_rows * width * sizeof(float));
   // Calls body with every piece of a part that is multiplied at once: the first k, and how many.
-  const auto each_piece = [](size_t begin, size_t end, const auto& body) {
+  const auto each_piece = [&](size_t part, const auto& body) {
+    const size_t begin = bounds[part], end = bounds[part + 1];
     const size_t ks = even_part(end - begin, ProductScratch::most_depth);
     for (size_t k0 = begin; k0 < end; k0 += ks) body(k0, std::min(ks, end - k0));
   };
-  for (size_t j = 0; j < columns; j += block_columns) {
-    const size_t count = std::min(block_columns, columns - j), stride = whole_panels(count);
+  const size_t parts = bounds.size() - 1;
+  for (size_t j0 = 0; j0 < columns; j0 += packed_columns) {
+    const size_t packed = std::min(packed_columns, columns - j0), stride = whole_panels(packed);
     float* right_scratch = scratch.right.reserve(depth * stride);
-    for (size_t part = 0; part + 1 < bounds.size(); ++part)
-      each_piece(bounds[part], bounds[part + 1], [&](size_t k0, size_t ks) {
-        HWY_DYNAMIC_DISPATCH(PackRight)(right, j, count, k0, ks, right_scratch + k0 * stride);
+    for (size_t part = 0; part < parts; ++part)
+      each_piece(part, [&](size_t k0, size_t ks) {
+        HWY_DYNAMIC_DISPATCH(PackRight)(right, j0, packed, k0, ks, right_scratch + k0 * stride);
       });
     for (size_t i = 0; i < left_columns; i += block_rows) {
       const size_t rows = std::min(block_rows, left_columns - i);
-      const bool last = j + count == columns && i + rows == left_columns;
-      for (size_t part = 0; part + 1 < bounds.size(); ++part) {
-        if (bounds[part] == bounds[part + 1]) std::memset(out, 0, rows * stride * sizeof(float));
-        each_piece(bounds[part], bounds[part + 1], [&](size_t k0, size_t ks) {
-          HWY_DYNAMIC_DISPATCH(PackLeft)(left, k0, ks, i, i + rows, left_scratch);
-          HWY_DYNAMIC_DISPATCH(PackedBlock)
-          (ks, left_scratch, rows, right_scratch + k0 * stride, count, out, stride,
-           k0 == bounds[part] ? Start::zero : Start::add);
+      float* left_scratch = scratch.left.reserve(depth * block_rows);
+      for (size_t part = 0; part < parts; ++part)
+        each_piece(part, [&](size_t k0, size_t ks) {
+          HWY_DYNAMIC_DISPATCH(PackLeft)(left, k0, ks, i, i + rows, left_scratch + k0 * rows);
         });
-        take(part, {i, rows, j, count, out, stride, last, part + 2 < bounds.size()});
+      for (size_t j = 0; j < packed; j += width) {
+        const size_t count = std::min(width, packed - j);
+        const bool last = j0 + j + count == columns && i + rows == left_columns;
+        for (size_t part = 0; part < parts; ++part) {
+          if (bounds[part] == bounds[part + 1]) std::memset(out, 0, rows * width * sizeof(float));
+          each_piece(part, [&](size_t k0, size_t ks) {
+            HWY_DYNAMIC_DISPATCH(PackedBlock)
+            (ks, left_scratch + k0 * rows, rows, right_scratch + k0 * stride + j * ks, count, out, width,
+             k0 == bounds[part] ? Start::zero : Start::add);
+          });
+          take(part, {i, rows, j0 + j, count, out, width, last, part + 1 < parts});
+        }
       }
     }
   }

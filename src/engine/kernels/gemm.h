@@ -51,10 +51,21 @@ class PackedMatrix {
   const float* data() const { return values_.data(); }
 
  private:
-  float* resize(size_t depth, size_t columns);
+  friend void pack_both(const float*, size_t, size_t, PackedMatrix&, PackedMatrix&);
+  static constexpr size_t rows_at_once = 32;  // whole panels, of any width of vectors
+  void begin(size_t depth, size_t columns);
+  // Rows of the matrix, or rows of its transpose, from `first` on: there a panel begins.
+  void put_rows(size_t first, size_t count, const float* rows, size_t stride);
+  void put_columns(size_t first, size_t count, const float* rows, size_t stride);
+  void end();
+  bool is_large() const;
   AlignedFloats values_;
   size_t depth_ = 0, columns_ = 0;
 };
+
+// A matrix (rows x columns, row-major) and its transpose; it is read from memory once.
+void pack_both(const float* matrix, size_t rows, size_t columns, PackedMatrix& plain,
+               PackedMatrix& transposed);
 
 enum class Start { zero, add, bias };  // what a product starts from: 0, what is there, a row of biases
 
@@ -95,7 +106,7 @@ struct MatrixBlock {
 };
 using TakeBlock = std::function<void(size_t part, const MatrixBlock&)>;
 // The products left[k]^T right[k], each over a part of k, [bounds[p], bounds[p + 1]), as blocks that are
-// still in the second cache when they are taken: for every block one after another those of all parts.
+// still in the first cache when they are taken: for every block one after another those of all parts.
 void multiply_transposed_by_blocks(std::span<const uint32_t> bounds, const ConstRows& left,
                                    size_t left_columns, const ConstRows& right, size_t columns,
                                    ProductScratch& scratch, const TakeBlock& take);

@@ -75,7 +75,6 @@ HWY_ATTR void AddIntegers(const int32_t* from, size_t count, int32_t* sums) {
 HWY_ATTR void StreamFloats(const float* from, size_t count, float* to) {
   const hn::ScalableTag<float> d;
   for (size_t i = 0; i < count; i += hn::Lanes(d)) hn::Stream(hn::LoadU(d, from + i), d, to + i);
-  hwy::FlushStream();
 }
 
 HWY_ATTR void AddFloats(const float* from, size_t count, float* sums) {
@@ -163,6 +162,7 @@ void stream_floats(const float* from, size_t count, float* to) {
   else
     HWY_DYNAMIC_DISPATCH(StreamFloats)(from, count, to);
 }
+void end_streams() { hwy::FlushStream(); }
 void add_floats(const float* from, size_t count, float* sums) {
   HWY_DYNAMIC_DISPATCH(AddFloats)(from, count, sums);
 }

@@ -15,6 +15,8 @@ void add_integers(const int32_t* from, size_t count, int32_t* sums);
 void add_floats(const float* from, size_t count, float* sums);
 // A copy past the caches, of what is not read again soon: it spares reading what is overwritten.
 void stream_floats(const float* from, size_t count, float* to);
+// Before other threads read what was streamed.
+void end_streams();
 // values[i] = sums[i] * unit
 void to_float(const int32_t* sums, size_t count, float unit, float* values);
 

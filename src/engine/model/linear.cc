@@ -11,11 +11,7 @@ Linear add_linear(ParameterStore& store, const std::string& name, uint64_t outpu
   return {store, weight, store.add(name + ".bias", {outputs}, false)};
 }
 
-void Linear::pack() {
-  const float* values = (*store_)[weight_].values;
-  ahead_.pack_transposed(values, inputs(), outputs(), inputs());
-  back_.pack(values, outputs(), inputs(), inputs());
-}
+void Linear::pack() { pack_both((*store_)[weight_].values, outputs(), inputs(), back_, ahead_); }
 
 void Linear::forward(size_t rows, const ConstRows& in, const MutableRows& out) const {
   multiply(rows, in, ahead_, out, Start::bias, (*store_)[bias_].values);

@@ -28,8 +28,7 @@ void MaskedHead::pack(size_t part) {
   Block& block = blocks_[part];
   const size_t width = shape_.width, count = block.end - block.begin;
   const float* values = store_[words_].values + block.begin * width;
-  block.ahead.pack_transposed(values, width, count, width);
-  block.back.pack(values, count, width, width);
+  pack_both(values, count, width, block.back, block.ahead);
 }
 
 void MaskedHead::forward(size_t count, const float* input, MaskedHeadSpace& space) const {

@@ -75,10 +75,8 @@ class ExactSum::Sink final : public GradientSink {
   void block(size_t, size_t parameter, const MatrixBlock& block) override {
     const Tensor& tensor = sum_.tensors_[parameter];
     auto& sums = part_.sums[parameter];
-    float* pending = pending_.reserve(block.rows * block.columns);
-    for (size_t r = 0; r < block.rows; ++r)
-      add(tensor, block.values + r * block.stride, block.columns, pending + r * block.columns, first_pending_,
-          sums);
+    const size_t size = block.rows * block.stride;
+    add(tensor, block.values, size, pending_.reserve(size), first_pending_, sums);
     first_pending_ = !block.more;
     if (!block.more) give_pending(tensor, block, sums);
     if (block.last) tell(tensor);
@@ -108,7 +106,7 @@ class ExactSum::Sink final : public GradientSink {
   // The sum of a block over the grains that are computed at once, while it is still in a cache.
   void give_pending(const Tensor& tensor, const MatrixBlock& block, Part::Sums& sums) {
     for (size_t r = 0; r < block.rows; ++r) {
-      const float* from = pending_.data() + r * block.columns;
+      const float* from = pending_.data() + r * block.stride;
       float* to = sums.values.data() + (block.row + r) * tensor.width + block.column;
       if (sums.empty && sum_.stays_in_cache_)
         std::memcpy(to, from, block.columns * sizeof(float));
@@ -119,7 +117,9 @@ class ExactSum::Sink final : public GradientSink {
       else
         add_floats(from, block.columns, to);
     }
-    if (block.last) sums.empty = false;
+    if (!block.last) return;
+    if (sums.empty && !sum_.stays_in_cache_) end_streams();
+    sums.empty = false;
   }
   // Every grain gives every tensor once, so a full count is the end of the bucket in these grains.
   void tell(const Tensor& tensor) {
