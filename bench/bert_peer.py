@@ -4,8 +4,9 @@
   bert_peer.py train --data DATASET --shape LAYERS,WIDTH,HEADS,INNER --batches random|grouped|padded --steps N
   bert_peer.py predict --model FOLDER --texts FILE [--onnx]
 
-train: BertForSequenceClassification, dropout 0.1, AdamW (fused where there is such), flush-to-zero. Batches are padded to their
-longest text outside the clock; grouped: 50 batches are sorted by length together, as Trainer's group_by_length does; padded: to 128.
+train: BertForSequenceClassification, dropout 0.1, AdamW (fused where there is such), flush-to-zero. One pass over the first
+texts of the data set, as many as the steps take. Batches are padded to their longest text outside the clock; grouped: 50
+batches are sorted by length together, as Trainer's group_by_length does; padded: to 128.
 predict: texts sorted by length, in batches of 64, tokenized within the clock; the model is loaded outside of it. --onnx: the
 same with ONNX Runtime.
 """
@@ -50,9 +51,9 @@ def train(options):
     torch.set_flush_denormal(True)
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
-    # All of the windows that are sorted together, of which the first steps are taken.
-    texts, vocabulary, _ = read_texts(options.data, 10_000, 512)
-    batches = make_batches(texts, options.batch_size, options.batches)[: options.steps + options.skip]
+    texts, vocabulary, _ = read_texts(options.data, options.steps * options.batch_size, 512)
+    batches = make_batches(texts, options.batch_size, options.batches)
+    batches = batches[: options.skip] + batches  # the first ones are not counted, and come again
     model = make_model(options.shape, vocabulary)
     try:
         adam = torch.optim.AdamW(model.parameters(), lr=5e-5, weight_decay=0.01, fused=True)

@@ -35,7 +35,8 @@ using V = hn::Vec<D>;
 
 // Two vectors of columns by as many rows as the registers hold.
 constexpr size_t tile_rows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
-size_t PanelColumns() { return 2 * hn::Lanes(D()); }
+HWY_INLINE size_t PanelWidth() { return 2 * hn::Lanes(D()); }
+size_t PanelColumns() { return PanelWidth(); }
 
 // One tile: `count` rows of the left side, given by pointers and a step in k, by one panel of the right.
 template <size_t count>
@@ -88,7 +89,7 @@ HWY_NOINLINE HWY_ATTR void EdgeTile(size_t count, const float* const* left, size
   for (size_t i = 0; i < count; ++i) {
     to[i] = edge[i];
     const float* from = start == Start::add ? out[i] : bias;
-    for (size_t j = 0; j < PanelColumns(); ++j)
+    for (size_t j = 0; j < PanelWidth(); ++j)
       edge[i][j] = start != Start::zero && j < columns ? from[j] : 0.f;
   }
   AnyTile<tile_rows>(count, left, left_step, panel, depth, to, nullptr, Start::add);
@@ -98,7 +99,7 @@ HWY_NOINLINE HWY_ATTR void EdgeTile(size_t count, const float* const* left, size
 
 HWY_ATTR void PanelTile(size_t count, const float* const* left, size_t left_step, const float* panel,
                         size_t depth, float* const* out, size_t columns, const float* bias, Start start) {
-  if (columns >= PanelColumns())
+  if (columns >= PanelWidth())
     AnyTile<tile_rows>(count, left, left_step, panel, depth, out, bias, start);
   else
     EdgeTile(count, left, left_step, panel, depth, out, columns, bias, start);
@@ -108,7 +109,7 @@ HWY_ATTR void PanelTile(size_t count, const float* const* left, size_t left_step
 // nullptr, or memory for a block to be copied to.
 HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const float* packed, size_t depth, size_t columns,
                        const MutableRows& out, Start start, const float* bias, float* apart) {
-  const size_t width = PanelColumns();
+  const size_t width = PanelWidth();
   const LeftBlock block(rows, depth);
   for (size_t first = 0; first < rows; first += block.rows)
     for (size_t k0 = 0; k0 == 0 || k0 < depth; k0 += block.depth) {
@@ -135,7 +136,7 @@ HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const float* packed, si
 
 // Rows [k0, k0 + ks) of the right side from column j0 on, panel by panel.
 HWY_ATTR void PackRight(const ConstRows& right, size_t j0, size_t columns, size_t k0, size_t ks, float* to) {
-  const size_t width = PanelColumns();
+  const size_t width = PanelWidth();
   for (size_t j = 0; j < columns; j += width)
     for (size_t k = 0; k < ks; ++k, to += width) {
       const float* row = right.row(k0 + k) + j0 + j;
@@ -164,7 +165,7 @@ HWY_ATTR void PackLeft(const ConstRows& left, size_t k0, size_t ks, size_t i0, s
 // All tiles by all panels of what was packed.
 HWY_ATTR void PackedBlock(size_t ks, const float* left, size_t rows, const float* panel, size_t columns,
                           float* out, size_t stride, Start start) {
-  const size_t width = PanelColumns();
+  const size_t width = PanelWidth();
   for (size_t j = 0; j < columns; j += width, panel += width * ks)
     for (size_t i = 0; i < rows; i += tile_rows) {
       const size_t count = std::min(tile_rows, rows - i);
@@ -181,7 +182,7 @@ HWY_ATTR void PackedBlock(size_t ks, const float* left, size_t rows, const float
 HWY_ATTR void MultiplyTransposed(size_t depth, const ConstRows& left, size_t left_columns,
                                  std::span<const RightSide> rights, float* left_scratch, float* right_scratch,
                                  Start start) {
-  const size_t width = PanelColumns(), ks = even_part(depth, ProductScratch::most_depth);
+  const size_t width = PanelWidth(), ks = even_part(depth, ProductScratch::most_depth);
   for (size_t k0 = 0; k0 < depth; k0 += ks) {
     const size_t taken = std::min(ks, depth - k0);
     float* packed = right_scratch;
@@ -217,7 +218,7 @@ HWY_INLINE HWY_ATTR void Put(const float* from, size_t count, float* to) {
 template <bool past>
 HWY_ATTR void PutRows(const float* rows, size_t stride, size_t count, size_t columns, float* to,
                       size_t panel_floats) {
-  const size_t width = PanelColumns();
+  const size_t width = PanelWidth();
   for (size_t j = 0; j < columns; j += width, to += panel_floats)
     for (size_t k = 0; k < count; ++k) {
       const float* row = rows + k * stride + j;
@@ -230,7 +231,7 @@ HWY_ATTR void PutRows(const float* rows, size_t stride, size_t count, size_t col
 
 // to[k * width + c] = rows[c * stride + k], for up to 16 k and `count` columns.
 HWY_INLINE HWY_ATTR void Transpose(const float* rows, size_t stride, size_t count, size_t ks, float* to) {
-  const size_t width = PanelColumns();
+  const size_t width = PanelWidth();
   size_t whole_c = 0, whole_k = 0;
 #if HWY_TARGET != HWY_SCALAR
   const hn::FixedTag<float, 4> d;
@@ -260,7 +261,7 @@ template <bool past>
 HWY_ATTR void PutColumns(const float* rows, size_t stride, size_t count, size_t depth, float* to) {
   constexpr size_t at_once = 16;
   HWY_ALIGN float block[at_once * 2 * HWY_MAX_BYTES / sizeof(float)];
-  const size_t width = PanelColumns();
+  const size_t width = PanelWidth();
   for (size_t k = 0; k < depth; k += at_once) {
     const size_t ks = std::min(at_once, depth - k);
     Transpose(rows + k, stride, count, ks, past ? block : to + k * width);

@@ -8,7 +8,7 @@
 namespace paceline {
 namespace {
 
-constexpr size_t tokens_at_once = 4096;
+constexpr size_t tokens_at_once = 1024;
 
 }  // namespace
 
