@@ -2,6 +2,7 @@
 // golden/make_bert.py.
 #include <gtest/gtest.h>
 
+#include "engine/model/bert.h"
 #include "golden_cases.h"
 
 namespace paceline {
@@ -50,6 +51,17 @@ TEST(BertGolden, LogitsEqualTransformersForEveryOption) {
     std::vector<float> logits(texts.size() * classes);
     model.logits(texts, logits);
     expect_close(golden().read(prefix + "logits", {texts.size(), classes}), logits, "logits");
+  });
+}
+
+TEST(BertGolden, WhatEveryLayerSaysAboutEveryTokenEqualsTransformers) {
+  if (kernels != "fused") GTEST_SKIP() << "LibTorch's operations are not asked for hidden states";
+  for_each_case(false, [](const Json& test, const std::string& prefix, const TensorModel& model) {
+    const OwnedBatch data(test, test["grain_begin"], test["step"]);
+    const Sample& sample = data.batch.grain(test["grain"])[0];
+    const auto states = dynamic_cast<const BertModel&>(model).states({sample.ids, sample.second_begin});
+    expect_close(golden().read(prefix + "states", {test["layers"], sample.ids.size(), test["hidden"]}),
+                 states, "states");
   });
 }
 

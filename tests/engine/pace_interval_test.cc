@@ -87,6 +87,22 @@ TEST(PaceInterval, AWorkerThatWasHeldUpOnceIsNoSlowWorker) {
   EXPECT_LT(step(36, 6), 5u) << "after two of them in a row";
 }
 
+TEST(PaceInterval, AWorkerThatHasNoTimeBesideItsOwnWorkGetsNoGrain) {
+  PaceOptions options = policy("interval");
+  options.executors = {1, 1};
+  for (const auto& [own, share] : {std::pair{0.1, 1u}, {1.2, 0u}}) {  // of the second worker
+    const auto pace = make_pace(options);
+    Work work{0, 0, 32, 3200};
+    for (; work.step < 40; ++work.step) {
+      const uint32_t second = pace->left(work, 1), first = 32 - second;
+      pace->add(work, 0,
+                std::vector<WorkerStep>{{first, first * 100ull, first * 0.05, 0.02},
+                                        {second, second * 100ull, second * 1.0, own}});
+    }
+    EXPECT_EQ(pace->left(work, 1), share) << own;
+  }
+}
+
 TEST(PaceInterval, AWorkerWithoutAGrainIsMeasuredNowAndThen) {
   SimulatedRun run = constant_run({1, 1});
   run.grains = 4;

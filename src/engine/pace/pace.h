@@ -13,6 +13,7 @@ namespace paceline {
 struct WorkerStep {
   uint64_t grains = 0, tokens = 0;
   double seconds = 0;  // from its first grain's start to its last grain's end; 0: it had none
+  double own = 0;      // seconds of the step before that were its own, grains or not: reading and updating
 };
 
 struct PaceOptions {

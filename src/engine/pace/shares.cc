@@ -16,6 +16,8 @@ double seconds_for(uint64_t grains, double speed, unsigned executors) {
   return static_cast<double>(rounds(grains, executors)) / speed;
 }
 
+double own_of(std::span<const double> own, size_t worker) { return own.empty() ? 0 : own[worker]; }
+
 // A speed that is not known counts as the mean of the others.
 std::vector<double> known_speeds(std::span<const double> speeds) {
   auto known = [](double speed) { return speed > 0 && speed <= std::numeric_limits<double>::max(); };
@@ -33,7 +35,8 @@ std::vector<double> known_speeds(std::span<const double> speeds) {
 }  // namespace
 
 std::vector<uint64_t> best_shares_of_at_least(uint64_t least, uint64_t grains, std::span<const double> speeds,
-                                              std::span<const unsigned> executors) {
+                                              std::span<const unsigned> executors,
+                                              std::span<const double> own) {
   PACELINE_ASSERT(speeds.size() == executors.size() && !speeds.empty());
   const std::vector<double> speed = known_speeds(speeds);
   std::vector<uint64_t> shares(speed.size(), grains >= least * speed.size() ? least : 0);
@@ -41,7 +44,8 @@ std::vector<uint64_t> best_shares_of_at_least(uint64_t least, uint64_t grains, s
   using End = std::pair<double, size_t>;
   std::priority_queue<End, std::vector<End>, std::greater<>> ends;
   auto end_of_next = [&](size_t worker) {
-    return End(seconds_for(shares[worker] + 1, speed[worker], executors[worker]), worker);
+    return End(own_of(own, worker) + seconds_for(shares[worker] + 1, speed[worker], executors[worker]),
+               worker);
   };
   for (size_t worker = 0; worker < speed.size(); ++worker) {
     grains -= shares[worker];
@@ -68,11 +72,12 @@ std::vector<uint64_t> even_shares(uint64_t grains, size_t workers) {
 }
 
 double step_seconds(std::span<const uint64_t> shares, std::span<const double> speeds,
-                    std::span<const unsigned> executors) {
+                    std::span<const unsigned> executors, std::span<const double> own) {
   const std::vector<double> speed = known_speeds(speeds);
   double slowest = 0;
   for (size_t worker = 0; worker < shares.size(); ++worker)
-    slowest = std::max(slowest, seconds_for(shares[worker], speed[worker], executors[worker]));
+    slowest = std::max(slowest,
+                       own_of(own, worker) + seconds_for(shares[worker], speed[worker], executors[worker]));
   return slowest;
 }
 

@@ -6,14 +6,16 @@
 
 namespace paceline {
 
-// As best_shares(), with at least `least` grains for each worker while there are enough.
+// As best_shares(), with at least `least` grains for each worker while there are enough. own: what each needs
+// besides grains; empty: nothing.
 std::vector<uint64_t> best_shares_of_at_least(uint64_t least, uint64_t grains, std::span<const double> speeds,
-                                              std::span<const unsigned> executors);
+                                              std::span<const unsigned> executors,
+                                              std::span<const double> own = {});
 // As many for each, the first ones get the remainder.
 std::vector<uint64_t> even_shares(uint64_t grains, size_t workers);
 // Seconds that the slowest worker needs for its share; speeds in grains per second and executor.
 double step_seconds(std::span<const uint64_t> shares, std::span<const double> speeds,
-                    std::span<const unsigned> executors);
+                    std::span<const unsigned> executors, std::span<const double> own = {});
 // Tokens per second of one executor: whole rounds of grains, one for each executor, took the seconds.
 // 0 when the worker had no grain.
 double executor_speed(const WorkerStep& step, unsigned executors);

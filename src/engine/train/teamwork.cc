@@ -194,6 +194,8 @@ StepTogether Teamwork::read(const Batch& batch, const Numbers& numbers) const {
     if (out.workers[w].grains > 0) out.workers[w].seconds = last[w] - first[w];
   if (crew_.is_alone()) return out;
   out.before = get_seconds(numbers.sums.data() + batch.grains() * grain_words, crew_.size());
+  for (size_t w = 0; w < out.workers.size(); ++w)
+    out.workers[w].own = out.before[w][Phase::data] + out.before[w][Phase::update];
   out.signal = static_cast<int>(numbers.largest[Numbers::signal]);
   out.out_of_time = numbers.largest[Numbers::out_of_time] != 0;
   return out;

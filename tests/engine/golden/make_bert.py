@@ -2,8 +2,9 @@
 """Writes bert.safetensors and bert.json: what transformers and PyTorch say about model bert, for bert_golden_test.cc.
 
 Made with torch 2.15.0, transformers 4.57.1, numpy 2 and safetensors. Run it in this folder:  python3 make_bert.py
-Logits, losses and gradients are computed in float64 from float32 parameters by autograd, from the equations below, which
-know our streams of dropout; without dropout they are compared with transformers' BertForSequenceClassification.
+Hidden states are transformers' own. Logits, losses and gradients are computed in float64 from float32 parameters by autograd,
+from the equations below, which know our streams of dropout; without dropout they are compared with transformers'
+BertForSequenceClassification.
 """
 import json
 
@@ -173,7 +174,8 @@ def compute(case, parameters, dropout):
 
 
 def check_against_transformers(case, parameters, plain):
-    """transformers must say the same as our equations: logits, and every gradient."""
+    """transformers must say the same as our equations: logits, and every gradient. Returns what its layers say about the
+    tokens of the first text."""
     model = reference(case)
     model.load_state_dict({name: value.double() for name, value in parameters.items()})
     begin, end = case["grain_begin"][case["grain"]:][:2]
@@ -182,11 +184,13 @@ def check_against_transformers(case, parameters, plain):
     padded = lambda lists: torch.tensor([values + [0] * (longest - len(values)) for values in lists])
     types = token_types(case, rows, case["second_begins"][begin:end])
     mask = [[1] * len(row) for row in rows]
-    logits = model(input_ids=padded(rows), attention_mask=padded(mask), token_type_ids=padded(types)).logits
+    answer = model(input_ids=padded(rows), attention_mask=padded(mask), token_type_ids=padded(types), output_hidden_states=True)
+    logits = answer.logits
     assert torch.allclose(logits, plain[0], rtol=1e-9, atol=1e-9), case["name"]
     sum(sample_loss(case, row, truth)[0] for row, truth in zip(logits, case["truth"][begin:end])).backward()
     for name, parameter in model.named_parameters():
         assert torch.allclose(parameter.grad, plain[3][name], rtol=1e-7, atol=1e-9), (case["name"], name)
+    return torch.stack([layer[0, :len(rows[0])].detach() for layer in answer.hidden_states[1:]])
 
 
 def main():
@@ -196,11 +200,12 @@ def main():
         case = make_case(name, rng, **options)
         parameters = draw_parameters(case, rng)
         plain = compute(case, parameters, False)
-        check_against_transformers(case, parameters, plain)
+        states = check_against_transformers(case, parameters, plain)
         dropped = compute(case, parameters, True) if any(case[d] for d in DROPOUTS) else plain
         prefix = f"{number}/"
         tensors.update({prefix + name: value for name, value in parameters.items()})
         tensors[prefix + "logits"] = plain[0].float()
+        tensors[prefix + "states"] = states.float()
         tensors.update({prefix + name + ".gradient": value.float() for name, value in dropped[3].items()})
         found.append({**case, "expected_loss": dropped[1], "expected_weight": dropped[2]})
     save_file({name: value.contiguous() for name, value in tensors.items()}, "bert.safetensors")
