@@ -4,6 +4,15 @@
 
 #include "base/random.h"
 
+#ifndef PACELINE_STREAM_NUMBERS
+#define PACELINE_STREAM_NUMBERS
+namespace paceline {
+// Those of RandomStream::at() and mix64(), for vectors of them.
+constexpr uint64_t stream_step = 0x9E3779B97F4A7C15ull;
+constexpr uint64_t mix64_factors[] = {0xBF58476D1CE4E5B9ull, 0x94D049BB133111EBull};
+}  // namespace paceline
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/gradient_loops.cc"
 #include <hwy/cache_control.h>
@@ -127,6 +136,39 @@ HWY_ATTR void MoveAverage(float share, const float* values, size_t count, float*
   });
 }
 
+// apply_dropout() of whole vectors, from an even element on: one 64-bit number of the stream is the draws of
+// two neighbours. Returns how many elements it did.
+HWY_ATTR size_t DropVectors([[maybe_unused]] uint64_t key, [[maybe_unused]] uint64_t first,
+                            [[maybe_unused]] uint32_t threshold, [[maybe_unused]] float scale,
+                            [[maybe_unused]] const float* values, [[maybe_unused]] size_t count,
+                            [[maybe_unused]] float* to) {
+#if HWY_TARGET == HWY_SCALAR
+  return 0;
+#else
+  const hn::ScalableTag<float> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::RepartitionToWide<decltype(du)> dw;
+  const auto shifted_product = [&](auto x, auto by, uint64_t factor)
+                                   HWY_ATTR { return hn::Mul(hn::Xor(x, by), hn::Set(dw, factor)); };
+  const size_t lanes = hn::Lanes(d);
+  const auto limit = hn::Set(du, threshold);
+  const auto factor = hn::Set(d, scale);
+  auto counter = hn::Add(hn::Set(dw, key + (first / 2 + 1) * stream_step),
+                         hn::Mul(hn::Iota(dw, 0), hn::Set(dw, stream_step)));
+  const auto step = hn::Set(dw, lanes / 2 * stream_step);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    auto x = shifted_product(counter, hn::ShiftRight<30>(counter), mix64_factors[0]);
+    x = shifted_product(x, hn::ShiftRight<27>(x), mix64_factors[1]);
+    x = hn::Xor(x, hn::ShiftRight<31>(x));
+    counter = hn::Add(counter, step);
+    const auto dropped = hn::RebindMask(d, hn::Lt(hn::BitCast(du, x), limit));
+    hn::StoreU(hn::IfThenZeroElse(dropped, hn::Mul(hn::LoadU(d, values + i), factor)), d, to + i);
+  }
+  return i;
+#endif
+}
+
 }  // namespace paceline::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -143,6 +185,7 @@ HWY_EXPORT(ToFloat);
 HWY_EXPORT(AdamStep);
 HWY_EXPORT(SgdStep);
 HWY_EXPORT(MoveAverage);
+HWY_EXPORT(DropVectors);
 }  // namespace
 
 uint32_t add_fixed(const float* gradient, size_t count, float scale, int32_t* sums, bool first) {
@@ -192,6 +235,11 @@ void apply_dropout(uint64_t key, uint64_t first, uint32_t threshold, float scale
     ++number;
   };
   if (number < end && number % 2 == 1) put(static_cast<uint32_t>(stream.at(number / 2) >> 32));
+  const size_t done =
+      HWY_DYNAMIC_DISPATCH(DropVectors)(key, number, threshold, scale, values, end - number, to);
+  number += done;
+  values += done;
+  to += done;
   while (number + 1 < end) {
     const uint64_t draw = stream.at(number / 2);
     put(static_cast<uint32_t>(draw));
