@@ -1,6 +1,7 @@
 // What the fuzz target of WordPiece does with arbitrary bytes: the fast way must find what the plain way
 // finds. The tests run the same over the kept corpus.
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
