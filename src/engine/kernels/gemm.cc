@@ -429,7 +429,7 @@ void multiply_transposed(size_t depth, const ConstRows& left, size_t left_column
 void multiply_transposed_by_blocks(std::span<const uint32_t> bounds, const ConstRows& left,
                                    size_t left_columns, const ConstRows& right, size_t columns,
                                    ProductScratch& scratch, const TakeBlock& take) {
-  constexpr size_t block_rows = 96, packed_columns = 384;
+  constexpr size_t block_rows = ProductScratch::block_rows, packed_columns = ProductScratch::packed_columns;
   const size_t depth = bounds.back(), width = panel_columns();
   float* out = scratch.out.reserve(block_rows * width);
   std::memset(out, 0, block_rows * width * sizeof(float));

@@ -82,6 +82,9 @@ inline size_t even_part(size_t all, size_t most) {
 struct ProductScratch {
   // What a transposed product takes at a time.
   static constexpr size_t most_depth = 256, most_left_columns = 192;
+  // The same of one by blocks: rows of a block, and columns that are laid out together.
+  static constexpr size_t block_rows = 96, packed_columns = 384;
+  static constexpr size_t floats_for_a_row = block_rows + packed_columns;
   AlignedFloats left, right, out;
 };
 // One right side of a transposed product, and where the result goes.

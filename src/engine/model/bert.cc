@@ -96,8 +96,9 @@ uint64_t BertModel::grain_bytes(uint64_t tokens, uint64_t samples) const {
   const uint64_t layers = options_.bert.recompute ? 1 : layers_.size();
   uint64_t floats = layers * EncoderLayer::cache_floats(shape_, tokens, longest);
   floats += tokens * width_ * (layers_.size() + 9) + tokens * shape_.inner + 2 * longest * longest;
+  floats += tokens * ProductScratch::floats_for_a_row + std::max(options_.bert.positions, tokens) * width_;
   if (masked_) floats += masked_->space_floats(tokens * 15 / 100 + samples);
-  return (floats + shape_.inner * width_ + samples * 8 * width_) * sizeof(float) + tokens * 32;
+  return (floats + samples * 8 * width_) * sizeof(float) + tokens * 40;
 }
 
 void BertModel::touched_rows(const Batch& batch, size_t, std::vector<uint32_t>& ids) const {
