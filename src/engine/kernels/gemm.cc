@@ -432,7 +432,6 @@ void multiply_transposed_by_blocks(std::span<const uint32_t> bounds, const Const
   constexpr size_t block_rows = ProductScratch::block_rows, packed_columns = ProductScratch::packed_columns;
   const size_t depth = bounds.back(), width = panel_columns();
   float* out = scratch.out.reserve(block_rows * width);
-  std::memset(out, 0, block_rows * width * sizeof(float));
   // Calls body with every piece of a part that is multiplied at once: the first k, and how many.
   const auto each_piece = [&](size_t part, const auto& body) {
     const size_t begin = bounds[part], end = bounds[part + 1];
@@ -458,7 +457,8 @@ void multiply_transposed_by_blocks(std::span<const uint32_t> bounds, const Const
         const size_t count = std::min(width, packed - j);
         const bool last = j0 + j + count == columns && i + rows == left_columns;
         for (size_t part = 0; part < parts; ++part) {
-          if (bounds[part] == bounds[part + 1]) std::memset(out, 0, rows * width * sizeof(float));
+          const bool is_filled = bounds[part] < bounds[part + 1] && count == width;
+          if (!is_filled) std::memset(out, 0, rows * width * sizeof(float));
           each_piece(part, [&](size_t k0, size_t ks) {
             HWY_DYNAMIC_DISPATCH(PackedBlock)
             (ks, left_scratch + k0 * rows, rows, right_scratch + k0 * stride + j * ks, count, out, width,
