@@ -104,6 +104,35 @@ TEST(Gemm, ATransposedProductOfPartsOneAfterAnotherIsThatOfTheWhole) {
   EXPECT_EQ(whole, parts);
 }
 
+TEST(Gemm, BlocksOfATransposedProductAreChainsOfTheirPartWithZerosBehindTheColumns) {
+  if (!fused_multiply_add()) GTEST_SKIP() << "this processor has no fused multiply-add";
+  const std::vector<uint32_t> bounds = {0, 3, 3, 300};  // the second part is empty
+  ProductScratch scratch;
+  for (size_t left : {5, 100})
+    for (size_t columns : {7, 64, 405}) {
+      const auto a = random_values(1, 300 * left), b = random_values(2, 300 * columns);
+      std::vector<size_t> seen(3), lasts(3);
+      multiply_transposed_by_blocks(
+          bounds, {a.data(), left}, left, {b.data(), columns}, columns, scratch,
+          [&](size_t part, const MatrixBlock& block) {
+            seen[part] += block.rows * block.columns;
+            lasts[part] += block.last;
+            EXPECT_EQ(block.more, part < 2);
+            const size_t k = bounds[part], depth = bounds[part + 1] - k;
+            for (size_t i = 0; i < block.rows; ++i)
+              for (size_t j = 0; j < block.stride; ++j) {
+                const float* right = b.data() + k * columns + block.column + j;
+                const float expected = j < block.columns ? chain(a.data() + k * left + block.row + i, left,
+                                                                 right, columns, depth, 0)
+                                                         : 0.f;
+                ASSERT_EQ(block.values[i * block.stride + j], expected) << part << " " << i << " " << j;
+              }
+          });
+      EXPECT_EQ(seen, std::vector<size_t>(3, left * columns));
+      EXPECT_EQ(lasts, std::vector<size_t>(3, 1));
+    }
+}
+
 TEST(Cells, UnitsBehindTheLastWholeVectorHaveTheSameBits) {
   const size_t hidden = 37;
   const auto sums = random_values(5, 4 * hidden), cell = random_values(6, hidden);
