@@ -20,7 +20,8 @@ constexpr Jump of_recent = {0.05, 3}, of_one = {0.25, 8};
 // A cost this many times the usual one is believed when the next one is as high.
 constexpr double held_up = 4;
 
-// The mean of the middle half: as good as a mean for even noise, and deaf to a single hiccup.
+}  // namespace
+
 double middle_mean(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const size_t cut = (values.size() + 1) / 4;
@@ -28,8 +29,6 @@ double middle_mean(std::vector<double> values) {
   for (size_t i = cut; i < values.size() - cut; ++i) sum += values[i];
   return sum / static_cast<double>(values.size() - 2 * cut);
 }
-
-}  // namespace
 
 // From neighbours, so that a drift does not count as noise.
 double CostRecord::noise() const {

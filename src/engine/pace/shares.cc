@@ -71,14 +71,21 @@ std::vector<uint64_t> even_shares(uint64_t grains, size_t workers) {
   return shares;
 }
 
+Slowest slowest_of(std::span<const uint64_t> shares, std::span<const double> speeds,
+                   std::span<const unsigned> executors, std::span<const double> own) {
+  const std::vector<double> speed = known_speeds(speeds);
+  Slowest slowest{0, 0};
+  for (size_t worker = 0; worker < shares.size(); ++worker) {
+    const double seconds =
+        own_of(own, worker) + seconds_for(shares[worker], speed[worker], executors[worker]);
+    if (seconds > slowest.seconds) slowest = {worker, seconds};
+  }
+  return slowest;
+}
+
 double step_seconds(std::span<const uint64_t> shares, std::span<const double> speeds,
                     std::span<const unsigned> executors, std::span<const double> own) {
-  const std::vector<double> speed = known_speeds(speeds);
-  double slowest = 0;
-  for (size_t worker = 0; worker < shares.size(); ++worker)
-    slowest = std::max(slowest,
-                       own_of(own, worker) + seconds_for(shares[worker], speed[worker], executors[worker]));
-  return slowest;
+  return slowest_of(shares, speeds, executors, own).seconds;
 }
 
 double executor_speed(const WorkerStep& step, unsigned executors) {

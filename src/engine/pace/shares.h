@@ -13,7 +13,14 @@ std::vector<uint64_t> best_shares_of_at_least(uint64_t least, uint64_t grains, s
                                               std::span<const double> own = {});
 // As many for each, the first ones get the remainder.
 std::vector<uint64_t> even_shares(uint64_t grains, size_t workers);
-// Seconds that the slowest worker needs for its share; speeds in grains per second and executor.
+struct Slowest {
+  size_t worker;
+  double seconds;
+};
+// Who ends last with its share, among equals the first; speeds in grains per second and executor.
+Slowest slowest_of(std::span<const uint64_t> shares, std::span<const double> speeds,
+                   std::span<const unsigned> executors, std::span<const double> own = {});
+// The seconds of the slowest.
 double step_seconds(std::span<const uint64_t> shares, std::span<const double> speeds,
                     std::span<const unsigned> executors, std::span<const double> own = {});
 // Tokens per second of one executor: whole rounds of grains, one for each executor, took the seconds.
