@@ -121,6 +121,27 @@ TEST(PaceInterval, AWorkerThatHasNoTimeBesideItsOwnWorkGetsNoGrain) {
   }
 }
 
+// Its grain ends just in time, but nobody has its gradients then.
+TEST(PaceInterval, AWorkerThatHandsItsGradientsOverLateGetsNoGrainThatEndsJustInTime) {
+  PaceOptions options = policy("interval");
+  options.executors = {1, 1};
+  for (const auto& [tail, share] : {std::pair{0.01, 1u}, {0.2, 0u}}) {  // when the second worker ends last
+    const auto pace = make_pace(options);
+    Work work{0, 0, 32, 3200};
+    bool second_was_last = false;
+    for (; work.step < 40; ++work.step) {
+      const uint32_t second = pace->left(work, 1), first = 32 - second;
+      const double exchange = second_was_last ? tail : 0.01;
+      pace->add(
+          work, 0,
+          std::vector<WorkerStep>{{first, first * 100ull, first * 0.05, 0.02, exchange, !second_was_last},
+                                  {second, second * 100ull, second * 1.56, 0.02, exchange, second_was_last}});
+      second_was_last = second > 0;
+    }
+    EXPECT_EQ(pace->left(work, 1), share) << tail;
+  }
+}
+
 TEST(PaceInterval, AWorkerWithoutAGrainIsMeasuredNowAndThen) {
   SimulatedRun run = constant_run({1, 1});
   run.grains = 4;

@@ -52,6 +52,22 @@ TEST(PacePull, WhatAskingTakesIsAPartOfAGrainsCost) {
   EXPECT_EQ(pace->next({second, 1, 0, 0}, 10).count, 0u) << "until 14.5 the other has ended all four";
 }
 
+TEST(PacePull, WhatHandingGradientsOverTakesCountsToo) {
+  for (double tail : {0.1, 1.3}) {  // seconds of the exchange after worker 1 ended last; 0.1 after worker 0
+    auto pace = pull_of_two();
+    // A grain takes worker 0 a second, worker 1 three.
+    const Work first{1, 0, 2, 2}, second{2, 0, 4, 4};
+    pace->next({first, 0, 0, 0}, 0);
+    pace->next({first, 1, 0, 0}, 0);
+    pace->next({first, 0, 0, 1}, 1);
+    pace->next({first, 1, 0, 3}, 3);
+    pace->add(first, 0, std::vector<WorkerStep>{{1, 1, 1, 0, 0.1, true}, {1, 1, 3, 0, 0.1, false}});
+    pace->add(first, 0, std::vector<WorkerStep>{{1, 1, 1, 0, tail, false}, {1, 1, 3, 0, tail, true}});
+    EXPECT_EQ(pace->next({second, 1, 0, 0}, 10).count, tail > 1 ? 0u : 1u)
+        << "until 13 the other has ended three of four, until 14 all";
+  }
+}
+
 TEST(PacePull, PausesOfAQuotaDoNotMatter) {
   SimulatedRun run = constant_run({1, 1});
   run.speed = [](size_t worker, double time) {

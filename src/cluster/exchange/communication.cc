@@ -20,20 +20,21 @@ constexpr auto patience = 100ms;
 constexpr int looks_before_a_nap = 3;
 
 // While somebody waits: short while something happens, longer while nothing does; in a long wait by a
-// hundredth of what was waited, so that looking costs the wait as little as it costs a core. While everybody
+// twentieth of what was waited, so that looking costs neither the wait nor a core much. While everybody
 // computes: long, since looking takes time from them; with a quota of processor time that was a twentieth of
-// what a worker had.
+// what a worker had. Whoever begins to wait ends such a nap.
 class Nap {
  public:
   std::chrono::microseconds length() const { return length_; }
   void shorten(bool awaited) { length_ = awaited ? shortest : usual; }
   void lengthen(bool awaited) {
-    const auto more = !awaited ? length_ : length_ / (length_ < usual ? 2 : 100);
-    length_ = std::min(length_ + more, longest);
+    const auto more = !awaited ? length_ : length_ / (length_ < usual ? 2 : 20);
+    length_ = std::min(length_ + more, awaited ? longest : longest_beside_work);
   }
 
  private:
-  static constexpr std::chrono::microseconds shortest = 20us, usual = 400us, longest = 2ms;
+  static constexpr std::chrono::microseconds shortest = 20us, usual = 400us, longest = 2ms,
+                                             longest_beside_work = 8ms;
   std::chrono::microseconds length_ = shortest;
 };
 

@@ -24,8 +24,28 @@ PaceOptions policy_for(const Exchange& exchange, PaceOptions options) {
 
 }  // namespace
 
+// The counter's thread asks while this one tells what a step was like.
+class Crew::Asked final : public GrainSource {
+ public:
+  explicit Asked(Crew& crew) : crew_(crew) {}
+  Deal next(const Claim& claim, double now) override {
+    std::lock_guard lock(crew_.mutex_);
+    return crew_.pace_->next(claim, now);
+  }
+  uint32_t left(const Work& work, uint32_t worker) override {
+    std::lock_guard lock(crew_.mutex_);
+    return crew_.pace_->left(work, worker);
+  }
+
+ private:
+  Crew& crew_;
+};
+
 Crew::Crew(Exchange& exchange, const CrewOptions& options)
-    : exchange_(exchange), pace_(make_pace(policy_for(exchange, options.pace))), left_(most_executors) {
+    : exchange_(exchange),
+      pace_(make_pace(policy_for(exchange, options.pace))),
+      asked_(std::make_unique<Asked>(*this)),
+      left_(most_executors) {
   for (unsigned count : options.pace.executors) all_executors_ += count;
   if (is_alone()) return;
   open_counter(options);
@@ -45,7 +65,7 @@ void Crew::open_counter(const CrewOptions& options) {
     server.everywhere = !options.on_one_network_stack;
     try {
       server_ = std::make_unique<CounterServer>(
-          server, *pace_, [this](unsigned, const std::string& sentence) { lose(sentence); });
+          server, *asked_, [this](unsigned, const std::string& sentence) { lose(sentence); });
       place = {{"port", server_->port()}, {"token", server.token}};
       place["addresses"] = server.everywhere ? own_addresses() : std::vector<std::string>{"127.0.0.1"};
     } catch (const InputError& problem) {
@@ -67,9 +87,7 @@ void Crew::open_counter(const CrewOptions& options) {
 void Crew::lose(const std::string& sentence) { exchange_.give_up(sentence); }
 
 Deal Crew::next(const Claim& claim) {
-  if (pace_->is_shared()) return client_->next(claim);
-  std::lock_guard lock(mutex_);
-  return pace_->next(claim, now());
+  return pace_->is_shared() ? client_->next(claim) : asked_->next(claim, now());
 }
 
 void Crew::run(const Work& work, uint32_t at_once, Executors& executors, const Task& task,
@@ -95,21 +113,14 @@ void Crew::run(const Work& work, uint32_t at_once, Executors& executors, const T
 bool Crew::has_more(const Work& work, unsigned executor) {
   // While many are left nobody can have taken them all since: that saves a question.
   if (left_[executor] > uint64_t{2} * at_once_ * all_executors_) return true;
-  if (left_[executor] > 0) {
-    if (pace_->is_shared()) {
-      left_[executor] = client_->left(work);
-    } else {
-      std::lock_guard lock(mutex_);
-      left_[executor] = pace_->left(work, rank());
-    }
-  }
+  if (left_[executor] > 0)
+    left_[executor] = pace_->is_shared() ? client_->left(work) : asked_->left(work, rank());
   return left_[executor] > 0;
 }
 
 void Crew::add(const Work& work, uint64_t epoch, std::span<const WorkerStep> workers) {
   client_->follow_clock();
   clock_offset_ = client_->clock_offset();
-  if (pace_->is_shared()) return;
   std::lock_guard lock(mutex_);
   pace_->add(work, epoch, workers);
 }

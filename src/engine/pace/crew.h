@@ -58,7 +58,9 @@ class Crew {
   unsigned all_executors_ = 0;
   uint32_t at_once_ = 1;  // of the work that is run
   std::unique_ptr<Pace> pace_;
-  std::mutex mutex_;  // of pace_, when it is asked here
+  class Asked;
+  std::mutex mutex_;  // of pace_
+  std::unique_ptr<Asked> asked_;
   std::unique_ptr<CounterServer> server_;
   std::unique_ptr<CounterClient> client_;
   std::vector<std::atomic<uint32_t>> left_;  // as last heard, by executor

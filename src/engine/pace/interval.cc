@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "engine/pace/cost_record.h"
 #include "engine/pace/shares.h"
+#include "engine/pace/tails.h"
 
 namespace paceline {
 namespace {
@@ -29,11 +30,13 @@ class Interval : public SharedOut {
       : SharedOut(options.executors),
         interval_(std::max<uint64_t>(1, options.interval)),
         records_(options.executors.size()),
-        own_records_(options.executors.size()) {}
+        own_records_(options.executors.size()),
+        tails_(options.executors.size()) {}
 
   void add(const Work& work, uint64_t, std::span<const WorkerStep> workers) override {
     PACELINE_ASSERT(workers.size() == records_.size());
     ++steps_;
+    tails_.add(workers);
     bool jumped = false;
     for (size_t worker = 0; worker < workers.size(); ++worker) {
       if (workers[worker].own > 0) own_records_[worker].add(workers[worker].own);
@@ -70,7 +73,8 @@ class Interval : public SharedOut {
       count = std::max(count, record.costs().size());
       last.usual.push_back(record.cost() > 0 ? 1 / record.cost() : 0);
     }
-    for (const CostRecord& record : own_records_) last.own.push_back(record.cost());
+    for (size_t worker = 0; worker < own_records_.size(); ++worker)
+      last.own.push_back(own_records_[worker].cost() + tails_.beyond_others(worker));
     for (size_t ago = 1; ago <= count; ++ago) {
       last.speeds.emplace_back();
       for (const CostRecord& record : records_) {
@@ -156,6 +160,7 @@ class Interval : public SharedOut {
 
   uint64_t interval_, steps_ = 0;
   std::vector<CostRecord> records_, own_records_;
+  Tails tails_;
   LastSteps known_;  // that the shares are from
 };
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "engine/pace/executor_speed.h"
 #include "engine/pace/shares.h"
+#include "engine/pace/tails.h"
 
 namespace paceline {
 namespace {
@@ -41,7 +42,7 @@ struct Helper {
 
 class Pull : public Pace {
  public:
-  explicit Pull(const std::vector<unsigned>& executors) : works_(executors) {
+  explicit Pull(const std::vector<unsigned>& executors) : works_(executors), tails_(executors.size()) {
     for (unsigned count : executors) {
       first_.push_back(speeds_.size());
       speeds_.resize(speeds_.size() + count);
@@ -49,7 +50,7 @@ class Pull : public Pace {
   }
 
   bool is_shared() const override { return true; }
-  void add(const Work&, uint64_t, std::span<const WorkerStep>) override {}
+  void add(const Work&, uint64_t, std::span<const WorkerStep> workers) override { tails_.add(workers); }
 
   Deal next(const Claim& claim, double now) override {
     PulledWork* work = works_.open(claim, [&] { return begin(claim.work); });
@@ -61,7 +62,8 @@ class Pull : public Pace {
     const bool had_its_last = state.doing == Doing::computing_its_last;
     if (state.doing == Doing::computing || had_its_last)
       speeds_[executor].add((now - state.since) / (state.grains * tokens), now, state.grains);
-    if (work->next == work->grains || had_its_last || declines(*work, executor, tokens, now)) {
+    if (work->next == work->grains || had_its_last ||
+        declines(*work, executor, tokens, now, tails_.beyond_others(claim.worker))) {
       state.doing = Doing::told_none;
       works_.tell_none(claim);
       return {};
@@ -147,11 +149,12 @@ class Pull : public Pace {
     return count;
   }
 
-  bool declines(const PulledWork& work, size_t executor, double tokens, double now) {
+  // tail: seconds that it takes this executor's worker to hand its gradients over.
+  bool declines(const PulledWork& work, size_t executor, double tokens, double now, double tail) {
     if (!speeds_[executor].is_known()) return false;
-    const double end = now + speeds_[executor].cost() * tokens;
+    const double seconds = speeds_[executor].cost() * tokens, end = now + seconds + tail;
     const double grains = work.grains - work.next;
-    const std::vector<Helper> helpers = others(work, executor, tokens, now, end - now);
+    const std::vector<Helper> helpers = others(work, executor, tokens, now, seconds);
     if (grains_until(end, helpers) < grains) return false;
     return !is_worth_a_trial(executor, end, now, grains, helpers);
   }
@@ -170,6 +173,7 @@ class Pull : public Pace {
   std::vector<size_t> first_;  // executor of each worker, in speeds_
   std::vector<ExecutorSpeed> speeds_;
   Works<PulledWork> works_;
+  Tails tails_;
   double last_trial_ = 0;
 };
 

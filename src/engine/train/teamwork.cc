@@ -172,6 +172,18 @@ StepTogether Teamwork::compute(const Batch& batch, uint32_t attempt, const std::
   return together;
 }
 
+// What the policies go by of the step before.
+void Teamwork::note_parts_before(StepTogether& out) {
+  const auto waited = [&](size_t worker) { return out.before[worker][Phase::wait]; };
+  size_t last = 0;
+  for (size_t w = 0; w < out.workers.size(); ++w) {
+    out.workers[w].own = out.before[w][Phase::data] + out.before[w][Phase::update];
+    out.workers[w].exchange = out.before[w][Phase::exchange];
+    if (waited(w) < waited(last)) last = w;
+  }
+  out.workers[last].was_last = true;
+}
+
 StepTogether Teamwork::read(const Batch& batch, const Numbers& numbers) const {
   StepTogether out;
   out.workers.resize(crew_.size());
@@ -194,8 +206,7 @@ StepTogether Teamwork::read(const Batch& batch, const Numbers& numbers) const {
     if (out.workers[w].grains > 0) out.workers[w].seconds = last[w] - first[w];
   if (crew_.is_alone()) return out;
   out.before = get_seconds(numbers.sums.data() + batch.grains() * grain_words, crew_.size());
-  for (size_t w = 0; w < out.workers.size(); ++w)
-    out.workers[w].own = out.before[w][Phase::data] + out.before[w][Phase::update];
+  note_parts_before(out);
   out.signal = static_cast<int>(numbers.largest[Numbers::signal]);
   out.out_of_time = numbers.largest[Numbers::out_of_time] != 0;
   return out;

@@ -47,6 +47,7 @@ class Teamwork {
   void note(const Batch& batch, uint64_t first, std::span<const GrainLoss> losses, double begin,
             unsigned executor, Numbers& numbers) const;
   void exchange(Numbers& numbers, StepMeter& meter);
+  static void note_parts_before(StepTogether& out);
   StepTogether read(const Batch& batch, const Numbers& numbers) const;
   uint32_t ticks(double time) const;
 
