@@ -57,9 +57,9 @@ TEST(PaceInterval, NoiseDoesNotMakeSharesOscillate) {
     }
 }
 
-// A quota of processor time makes the slow worker's steps differ by some percent. Of 32 grains 23 : 9 are
-// best; shares that are 24 : 8 because of that noise, or since the first steps, cost 4 % more.
-TEST(PaceInterval, ALittleNoiseOfTheSlowWorkerDoesNotCostAGrain) {
+// A quota of processor time makes the slow worker's steps differ by some percent. Of 32 grains 24 : 8 are
+// best at first, then 23 : 9, which gain 4 %: that noise must not hide them.
+TEST(PaceInterval, NoiseOfTheSlowWorkerDoesNotCostAGrain) {
   for (double noise : {0.0, 0.05, 0.1})
     for (uint64_t seed = 1; seed <= 5; ++seed) {
       SimulatedRun run = constant_run({1, 0.4});
@@ -67,11 +67,12 @@ TEST(PaceInterval, ALittleNoiseOfTheSlowWorkerDoesNotCostAGrain) {
       Speeds off;
       for (int i = 0; i < 1000; ++i) off.push_back(1 + noise * (2 * random.uniform() - 1));
       run.speed = [=](size_t worker, double time) {
-        return 10000 * (worker == 0 ? 1 : 0.4 * off[static_cast<size_t>(time / 2.4) % off.size()]);
+        const double slow = (time < 1060 ? 0.35 : 0.4) * off[static_cast<size_t>(time / 2.4) % off.size()];
+        return 10000 * (worker == 0 ? 1 : slow);
       };
       const auto steps = Simulation(run, policy("interval")).steps(200);
       EXPECT_EQ(steps.back().shares, (std::vector<uint64_t>{23, 9})) << noise << ", seed " << seed;
-      EXPECT_LT(over_limit(steps, 20), 1.015 + noise / 4) << noise << ", seed " << seed;
+      EXPECT_LT(over_limit(steps, 60), 1.015 + noise / 4) << noise << ", seed " << seed;
     }
 }
 
