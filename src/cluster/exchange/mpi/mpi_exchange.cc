@@ -49,7 +49,8 @@ class MpiCollectives final : public Collectives {
   void finish_piece(uint64_t number, std::vector<uint64_t>& ended);
 
   Place place_;
-  Departures departures_;
+  Buffers buffers_;
+  Departures departures_{buffers_};
   std::deque<Collective> waiting_;  // in pieces
   std::vector<Flight> flights_;
   std::map<uint64_t, size_t> pieces_left_;
@@ -152,7 +153,7 @@ void MpiCollectives::launch_piece(Flight& flight) {
   if (is_small(flight.piece)) {
     launch_small(flight, place_.size);
   } else if (adds(flight.piece) && place_.size == 2 && place_.local_size == 2) {
-    flight.swap = launch_swap(flight.piece, static_cast<int>(1 - place_.rank), departures_);
+    flight.swap = launch_swap(flight.piece, static_cast<int>(1 - place_.rank), departures_, buffers_);
     flight.request = flight.swap->request;
   } else {
     flight.request = launch(flight.piece);
@@ -195,7 +196,7 @@ bool MpiCollectives::advance(std::vector<uint64_t>& ended) {
       continue;
     }
     if (is_small(flight->piece)) combine_small(*flight);
-    if (flight->swap) end_swap(flight->piece, *flight->swap, received_bytes(status));
+    if (flight->swap) end_swap(flight->piece, *flight->swap, received_bytes(status), buffers_);
     finish_piece(flight->piece.number, ended);
     flight = flights_.erase(flight);
     moved = true;

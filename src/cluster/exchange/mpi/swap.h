@@ -4,6 +4,7 @@
 // their own time.
 #pragma once
 #include <list>
+#include <map>
 #include <memory>
 #include <span>
 
@@ -12,15 +13,28 @@
 
 namespace paceline {
 
+// Memory that is used again in every step: fresh pages cost a slow worker a third of the exchange's time.
+class Buffers {
+ public:
+  using Buffer = std::unique_ptr<std::byte[]>;
+  Buffer take(size_t bytes);
+  // bytes: as it was taken.
+  void give_back(Buffer buffer, size_t bytes);
+
+ private:
+  std::multimap<size_t, Buffer> free_;  // by size, a power of two
+};
+
 // The other's numbers on their way here.
 struct Swap {
-  std::unique_ptr<uint32_t[]> received;  // none when there is nothing to add them to
+  Buffers::Buffer received;  // none when there is nothing to add them to
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
 // Copies of numbers on their way to the other: the originals change when the other's arrive.
 class Departures {
  public:
+  explicit Departures(Buffers& buffers) : buffers_(buffers) {}
   void send(std::span<const std::byte> bytes, int to);
   // Forgets those that have left, and says whether any has.
   bool advance();
@@ -31,17 +45,18 @@ class Departures {
 
  private:
   struct Copy {
-    std::unique_ptr<std::byte[]> bytes;
+    Buffers::Buffer bytes;
     size_t size = 0;
     MPI_Request request = MPI_REQUEST_NULL;
   };
+  Buffers& buffers_;
   std::list<Copy> copies_;
   size_t waiting_bytes_ = 0;
 };
 
 // Both workers launch the same pieces, in the same order.
-Swap launch_swap(const Collective& piece, int other, Departures& departures);
+Swap launch_swap(const Collective& piece, int other, Departures& departures, Buffers& buffers);
 // When the request is done; count: of the bytes that came.
-void end_swap(const Collective& piece, const Swap& swap, int count);
+void end_swap(const Collective& piece, Swap& swap, int count, Buffers& buffers);
 
 }  // namespace paceline
