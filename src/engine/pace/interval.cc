@@ -87,10 +87,9 @@ class Interval : public SharedOut {
     return last;
   }
 
-  // What each of these steps would have taken.
-  std::vector<double> seconds_of(std::span<const uint64_t> shares, const Work& work,
-                                 const LastSteps& last) const {
-    const std::vector<double> own = in_grains(last.own, work);
+  // What each of these steps would have taken. own: last.own in grains.
+  std::vector<double> seconds_of(std::span<const uint64_t> shares, const LastSteps& last,
+                                 std::span<const double> own) const {
     std::vector<double> seconds;
     for (const auto& speeds : last.speeds) seconds.push_back(step_seconds(shares, speeds, executors(), own));
     return seconds;
@@ -101,7 +100,7 @@ class Interval : public SharedOut {
   std::vector<uint64_t> shortest(uint64_t least, const Work& work, const LastSteps& last) const {
     const std::vector<double> own = in_grains(last.own, work);
     std::vector<uint64_t> best = best_shares_of_at_least(least, work.grains, last.usual, executors(), own);
-    double seconds = middle_mean(seconds_of(best, work, last));
+    double seconds = middle_mean(seconds_of(best, last, own));
     for (bool improved = true; improved;) {
       improved = false;
       const std::vector<uint64_t> before = best;
@@ -114,7 +113,7 @@ class Interval : public SharedOut {
         std::vector<uint64_t> shares = before;
         shares[from] -= moved;
         shares[to] += moved;
-        const double then = middle_mean(seconds_of(shares, work, last));
+        const double then = middle_mean(seconds_of(shares, last, own));
         if (then >= seconds) continue;
         seconds = then;
         best = std::move(shares);
@@ -133,8 +132,9 @@ class Interval : public SharedOut {
 
   void look(const Work& work) {
     LastSteps last = last_steps();
-    const std::vector<double> now = seconds_of(shares_of_at_least(0, work), work, last),
-                              then = seconds_of(shortest(0, work, last), work, last);
+    const std::vector<double> own = in_grains(last.own, work),
+                              now = seconds_of(shares_of_at_least(0, work), last, own),
+                              then = seconds_of(shortest(0, work, last), last, own);
     const double shortened = middle_mean(then);
     if (middle_mean(now) - shortened <= least_gain * shortened + doubt(now, then)) return;
     known_ = std::move(last);
