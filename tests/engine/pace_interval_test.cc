@@ -86,24 +86,33 @@ TEST(PaceInterval, RareHiccupsCostLittle) {
   EXPECT_LT(over_limit(Simulation(run, policy("interval")).steps(400), 5), 1.06);
 }
 
-TEST(PaceInterval, AWorkerThatWasHeldUpOnceIsNoSlowWorker) {
+TEST(PaceInterval, OneStepThatDiffersIsNotBelievedUnlessSpeedsChangeLikeThat) {
   PaceOptions options = policy("interval");
   options.executors = {1, 1};
-  const auto pace = make_pace(options);
-  const auto step = [&](uint64_t number, double first_seconds) {
-    const Work work{number, 0, 32, 3200};
-    const uint32_t share = pace->left(work, 0);
-    pace->add(work, 0,
-              std::vector<WorkerStep>{{share, share * 100ull, share * first_seconds},
-                                      {32 - share, (32 - share) * 100ull, (32 - share) * 0.8}});
-    return share;
+  struct Case {
+    double times;                                 // as long as usual, of the first worker
+    uint32_t after_one, least_after, most_after;  // its share after one such step, and after two
   };
-  for (uint64_t number = 1; number < 31; ++number) step(number, 0.1);
-  EXPECT_EQ(step(32, 6), 29u);
-  EXPECT_EQ(step(33, 0.1), 29u) << "after one step of sixty times the usual";
-  EXPECT_EQ(step(34, 6), 29u);
-  EXPECT_EQ(step(35, 6), 29u);
-  EXPECT_LT(step(36, 6), 5u) << "after two of them in a row";
+  for (const Case& each : {Case{1.6, 29, 25, 28}, {3, 23, 20, 26}, {60, 29, 1, 4}, {1 / 1.6, 29, 30, 31}}) {
+    const auto pace = make_pace(options);
+    auto step = [&, number = uint64_t{0}](double times) mutable {
+      const Work work{++number, 0, 32, 3200};
+      const uint32_t share = pace->left(work, 0);
+      pace->add(work, 0,
+                std::vector<WorkerStep>{{share, share * 100ull, share * times * 0.1},
+                                        {32 - share, (32 - share) * 100ull, (32 - share) * 0.8}});
+      return share;
+    };
+    for (int i = 0; i < 31; ++i) step(1);
+    EXPECT_EQ(step(each.times), 29u);
+    EXPECT_EQ(step(1), each.after_one) << each.times << " times, once";
+    for (int i = 0; i < 31; ++i) step(1);
+    EXPECT_EQ(step(each.times), 29u);
+    step(each.times);
+    const uint32_t after = step(each.times);
+    EXPECT_GE(after, each.least_after) << each.times << " times, twice in a row";
+    EXPECT_LE(after, each.most_after) << each.times << " times, twice in a row";
+  }
 }
 
 TEST(PaceInterval, AWorkerThatHasNoTimeBesideItsOwnWorkGetsNoGrain) {

@@ -11,14 +11,15 @@ namespace {
 constexpr size_t window = 16, recent = 3;
 
 // A change of speed is what differs from the cost so far by more than both, relative to it: a little if the
-// middle of the recent costs does, much if a single one does. Should that have been a hiccup, the next one
-// leads back.
+// middle of the recent costs does, much if a single one does.
 struct Jump {
   double least, over_noise;
 };
 constexpr Jump of_recent = {0.05, 3}, of_one = {0.25, 8};
-// A cost this many times the usual one is believed when the next one is as high.
-constexpr double held_up = 4;
+// A single one is believed at once when it is between these many times the usual one, or of the usual one's
+// part. Less may be somebody else on the machine for a moment, more a worker that was held up: either is
+// believed when the next one is as far off.
+constexpr double at_least = 2, at_most = 4;
 
 }  // namespace
 
@@ -50,13 +51,15 @@ void CostRecord::forget(const std::vector<double>& all_but) {
 }
 
 void CostRecord::add(double cost) {
-  const bool is_held_up = !costs_.empty() && cost > held_up * cost_;
-  if (is_held_up && !std::exchange(was_held_up_, true)) return;
-  was_held_up_ = false;
   auto differs = [this](double now, const Jump& jump) {
     return std::abs(now - cost_) / cost_ > std::max(jump.least, jump.over_noise * noise());
   };
-  if (!costs_.empty() && differs(cost, of_one)) {
+  const bool is_far = !costs_.empty() && differs(cost, of_one),
+             is_held_up = !costs_.empty() && cost > at_most * cost_,
+             is_odd = is_held_up || (is_far && cost < at_least * cost_ && cost_ < at_least * cost);
+  if (is_odd && !std::exchange(was_odd_, true)) return;
+  was_odd_ = false;
+  if (is_far) {
     forget({});
   } else if (costs_.size() > recent) {
     std::vector<double> last(costs_.end() - (recent - 1), costs_.end());

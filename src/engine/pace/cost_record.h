@@ -30,7 +30,7 @@ class CostRecord {
   void forget(const std::vector<double>& all_but);
   std::deque<double> costs_;
   double cost_ = 0, noise_before_ = 0.05;  // before the last change of speed
-  bool has_jumped_ = false, was_held_up_ = false;
+  bool has_jumped_ = false, was_odd_ = false;
 };
 
 }  // namespace paceline
