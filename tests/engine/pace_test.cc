@@ -244,5 +244,23 @@ TEST(PaceEpoch, TakesTheSpeedsOfTheLastEpoch) {
   }
 }
 
+TEST(PaceEpoch, AWorkerThatWasHeldUpInAStepIsNoSlowWorker) {
+  PaceOptions options = policy("epoch");
+  options.executors = {1, 1};
+  for (uint64_t steps_an_epoch : {6, 100}) {
+    const auto pace = make_pace(options);
+    uint32_t share = 0;
+    for (uint64_t step = 0; step < 3 * steps_an_epoch; ++step) {
+      const Work work{step, 0, 32, 3200};
+      share = pace->left(work, 0);
+      const double held_up = step == steps_an_epoch + 2 ? 60 : 0;
+      pace->add(work, step / steps_an_epoch,
+                std::vector<WorkerStep>{{share, share * 100ull, share * 0.1 + held_up},
+                                        {32 - share, (32 - share) * 100ull, (32 - share) * 0.2}});
+    }
+    EXPECT_EQ(share, 22u) << steps_an_epoch;
+  }
+}
+
 }  // namespace
 }  // namespace paceline
