@@ -108,7 +108,7 @@ TEST(PaceInterval, OneStepThatDiffersIsNotBelievedUnlessSpeedsChangeLikeThat) {
     EXPECT_EQ(step(1), each.after_one) << each.times << " times, once";
     for (int i = 0; i < 31; ++i) step(1);
     EXPECT_EQ(step(each.times), 29u);
-    step(each.times);
+    EXPECT_EQ(step(each.times), each.after_one) << each.times << " times, the second one";
     const uint32_t after = step(each.times);
     EXPECT_GE(after, each.least_after) << each.times << " times, twice in a row";
     EXPECT_LE(after, each.most_after) << each.times << " times, twice in a row";

@@ -16,9 +16,9 @@ struct Jump {
   double least, over_noise;
 };
 constexpr Jump of_recent = {0.05, 3}, of_one = {0.25, 8};
-// A single one is believed at once when it is between these many times the usual one, or of the usual one's
-// part. Less may be somebody else on the machine for a moment, more a worker that was held up: either is
-// believed when the next one is as far off.
+// A single one is believed at once when it is at least twice the usual one, as with a quota that changed, or
+// at most half of it. Less may be somebody else on the machine for a moment, more than four times a worker
+// that was held up: either is believed when the next one is as far off.
 constexpr double at_least = 2, at_most = 4;
 
 }  // namespace
