@@ -91,6 +91,23 @@ TEST(PacePull, AHiccupDoesNotExcludeAWorker) {
   EXPECT_EQ(slow_grains, 300u);
 }
 
+// As SIGSTOP, or a machine that sleeps: a slow worker has one grain in a step, so only one tells its speed.
+TEST(PacePull, WhoWasStoppedInAGrainGetsOneInTheNextStep) {
+  SimulatedRun run = constant_run({20, 1});
+  const double usual = Simulation(run, policy("pull")).steps(20).back().seconds;
+  const double begin = 1000 + 10.3 * (usual + run.exchange_seconds), end = begin + 40 * usual;
+  run.speed = [=, speed = run.speed](size_t worker, double time) {
+    return time > begin && time < end ? 1e-9 : speed(worker, time);
+  };
+  const auto steps = Simulation(run, policy("pull")).steps(20);
+  size_t stopped = 0;
+  for (size_t i = 2; i < steps.size(); ++i) {
+    EXPECT_EQ(steps[i].shares[1], 1u) << i;
+    if (steps[i].seconds > 30 * usual) stopped = i;
+  }
+  EXPECT_GT(stopped, 2u);
+}
+
 TEST(PacePull, TryingSlowWorkersAgainCostsLittle) {
   SimulatedRun run = constant_run({20, 1, 1, 1, 1});
   run.grains = 4;

@@ -20,7 +20,8 @@ class ExecutorSpeed {
     newest_ = cost;
     if (!is_known()) steady_ = cost;
     if (!held_up) steady_ += (std::min(cost, 4 * steady_) - steady_) * (1 - std::pow(7.0 / 8, grains));
-    cost_ = is_known() ? (cost_ + std::min(cost, 4 * cost_)) / 2 : cost;
+    // By much more than machines change: it tells nothing, or it would get no grains for long.
+    if (!(held_up && cost > 8 * steady_)) cost_ = is_known() ? (cost_ + std::min(cost, 4 * cost_)) / 2 : cost;
     cost_ = std::clamp(cost_, std::min(newest_, before_), std::max(newest_, before_));
     measured_ = now;
   }

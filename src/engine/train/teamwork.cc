@@ -173,12 +173,12 @@ StepTogether Teamwork::compute(const Batch& batch, uint32_t attempt, const std::
 }
 
 // What the policies go by of the step before.
-void Teamwork::note_parts_before(StepTogether& out) {
+void Teamwork::note_parts_before(StepTogether& out) const {
   const auto waited = [&](size_t worker) { return out.before[worker][Phase::wait]; };
   size_t last = 0;
   for (size_t w = 0; w < out.workers.size(); ++w) {
     out.workers[w].own = out.before[w][Phase::data] + out.before[w][Phase::update];
-    out.workers[w].exchange = out.before[w][Phase::exchange];
+    out.workers[w].exchange = out.before[w][Phase::exchange] / last_attempts_;
     if (waited(w) < waited(last)) last = w;
   }
   out.workers[last].was_last = true;

@@ -36,8 +36,12 @@ class Teamwork {
   // learner whether the attempt holds. The meter learns of computing, waiting and exchanging.
   StepTogether compute(const Batch& batch, uint32_t attempt, const std::function<bool()>& out_of_time,
                        StepMeter& meter);
-  // This worker's parts of the step that has ended, told to all with the next one.
-  void end_step(const StepSeconds& seconds) { last_ = seconds; }
+  // This worker's parts of the step that has ended, told to all with the next one; attempts: all of which
+  // exchanged.
+  void end_step(const StepSeconds& seconds, uint64_t attempts) {
+    last_ = seconds;
+    last_attempts_ = static_cast<double>(attempts);
+  }
   // Told to all now.
   std::vector<StepSeconds> exchange_seconds();
 
@@ -47,7 +51,7 @@ class Teamwork {
   void note(const Batch& batch, uint64_t first, std::span<const GrainLoss> losses, double begin,
             unsigned executor, Numbers& numbers) const;
   void exchange(Numbers& numbers, StepMeter& meter);
-  static void note_parts_before(StepTogether& out);
+  void note_parts_before(StepTogether& out) const;
   StepTogether read(const Batch& batch, const Numbers& numbers) const;
   uint32_t ticks(double time) const;
 
@@ -58,6 +62,7 @@ class Teamwork {
   std::unique_ptr<Outbox> outbox_;
   double speed_;
   StepSeconds last_;
+  double last_attempts_ = 1;
   double reference_;  // when all workers had ended the step before, by the common clock
 };
 

@@ -120,7 +120,7 @@ void Trainer::take_step() {
   at.tokens += facts.tokens;
   at.loss = facts.loss;
   const StepSeconds seconds = meter_.finish();
-  team_.end_step(seconds);
+  team_.end_step(seconds, facts.attempts);
   record_.step(facts, seconds);
   if (run_.divergence.add(at.step, facts.loss))
     give_up(fmt::format("step {}: the loss has diverged (lately {:.4g}, {:.4g} before)", at.step,
