@@ -14,9 +14,8 @@ struct WorkerStep {
   uint64_t grains = 0, tokens = 0;
   double seconds = 0;  // from its first grain's start to its last grain's end; 0: it had none
   // Of the step before, in seconds:
-  double own = 0;  // its own part, grains or not: reading and updating
-  double exchange =
-      0;  // from the end of the last worker's grains until all gradients had come, of one attempt
+  double own = 0;         // its own part, grains or not: reading and updating
+  double exchange = 0;    // of one attempt, from the end of the last worker's grains until all gradients came
   bool was_last = false;  // it was that worker
 };
 
