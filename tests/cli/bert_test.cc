@@ -1,4 +1,5 @@
 // Model bert in the hands of its users: from a data set of pieces to answers, from one model to the next.
+#include <algorithm>
 #include <csignal>
 #include <thread>
 
@@ -163,6 +164,34 @@ TEST_F(Bert, AModelsFolderIsInTheLayoutOfHuggingFace) {
   EXPECT_EQ(Json::parse(read_file("run/model/tokenizer_config.json")).at("do_lower_case"), true);
   EXPECT_EQ(Json::parse(read_file("run/model/special_tokens_map.json")).at("cls_token"), "[CLS]");
   EXPECT_EQ(read_file("run/model/vocab.txt"), read_file("vocab.txt"));
+}
+
+TEST_F(Bert, HidesPiecesInTrainingOnly) {
+  prepare("data");
+  const auto hiding = [](const std::string& data, const std::string& out, const Words& more) {
+    Words all = bert(data, out, more);
+    *std::ranges::find(all, "40") = "80";  // steps: hidden words are learnt more slowly
+    all.insert(all.end(), {"--piece-dropout", "0.2"});
+    return all;
+  };
+  std::string first;
+  for (const std::string executors : {"1", "3"}) {
+    run_well(hiding("data", "run" + executors, {"--executors", executors}));
+    const std::string weights = read_file("run" + executors + "/model/model.safetensors");
+    if (first.empty()) first = weights;
+    EXPECT_TRUE(first == weights);
+  }
+  EXPECT_GT(accuracy("run1", "data"), 0.9);
+  const Words of_checkpoint = {"evaluate", "run1", "--data", "data", "--checkpoint", "80", "--json"};
+  EXPECT_GT(ask(of_checkpoint).at("accuracy"), 0.9);
+  run_well(hiding("data", "aten", {"--kernels", "aten"}));
+  EXPECT_GT(accuracy("aten", "data"), 0.9);
+  write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\ngood\nbad\n##ly\nit\nis\nthis\n.\n");
+  prepare("maskless");
+  const Output output = run(hiding("maskless", "run4", {}));
+  EXPECT_EQ(output.code, 2);
+  EXPECT_NE(output.err.find("[MASK]"), std::string::npos) << output.err;
+  EXPECT_FALSE(fs::exists("run4"));
 }
 
 }  // namespace

@@ -190,6 +190,7 @@ TEST_F(Pretrain, OptionsAndDataThatDoNotFitAreNamed) {
   refuses(pretrain("labelled", "run", {"--stop-on", "perplexity"}),
           {"--stop-on perplexity", "where there are no labels", "macro_f1"});
   refuses(pretrain("labelled", "run", {"--whole-words"}), {"--whole-words", "labelled", "labels"});
+  refuses(pretrain("data", "run", {"--piece-dropout", "0.1"}), {"--piece-dropout 0.1", "data", "no labels"});
   refuses(pretrain("data", "run", {"--max-length", "8"}), {"data", "packed to 16", "--max-length 8"});
   refuses(pretrain("data", "run", {"--positions", "12"}), {"data", "packed to 16", "--positions"});
   refuses({"train", "--data", "data", "--model", "lstm", "--out", "run"},

@@ -4,6 +4,7 @@
 
 #include "../scratch.h"
 #include "base/error.h"
+#include "masked_pieces.h"
 #include "small_training.h"
 
 namespace paceline {
@@ -21,9 +22,15 @@ TrainOptions small_options() {
   return options;
 }
 
+Task task_with_pieces() {
+  Task task = task_of(3);
+  task.pieces = masked_task(200).pieces;
+  return task;
+}
+
 std::vector<float> trained(const TrainOptions& options, unsigned executors, uint64_t steps = 6) {
   Executors crew(executors);
-  const auto learner = make_learner(options, task_of(3));
+  const auto learner = make_learner(options, task_with_pieces());
   train_steps(*learner, 0, steps, crew);
   return values_of(learner->state());
 }
@@ -39,6 +46,20 @@ TEST(Bert, SameBitsForAnyExecutors) {
       for (unsigned executors : {2u, 3u, 5u})
         EXPECT_TRUE(trained(options, executors) == one) << freeze << " " << layer_decay << " " << executors;
     }
+}
+
+TEST(Bert, HiddenPiecesBelongToTheBitsWhichAreTheSameForAnyExecutors) {
+  TrainOptions options = small_options();
+  options.bert.hidden_dropout = options.bert.attention_dropout = options.bert.classifier_dropout = 0;
+  const auto whole = trained(options, 1);
+  options.bert.piece_dropout = 0.3;
+  for (const char* update : {"dense", "lazy"}) {
+    options.embedding_update = update;
+    const auto one = trained(options, 1);
+    EXPECT_FALSE(one == whole);
+    for (unsigned executors : {2u, 3u, 5u})
+      EXPECT_TRUE(trained(options, executors) == one) << update << " " << executors;
+  }
 }
 
 TEST(Bert, LowerLayersLearnMoreSlowlyAndBiasesAndNormsDoNotDecay) {

@@ -106,6 +106,39 @@ TEST(Masking, ATextAlwaysHasSomethingMasked) {
   }
 }
 
+TEST(Masking, PiecesAreHiddenAsOftenAsAskedAndSpecialOnesNever) {
+  const auto task = masked_task(1000);
+  double hidden = 0;
+  for (uint64_t row = 0; row < 1000; ++row) {
+    const auto ids = random_row(row, 102, 1000);
+    auto shown = ids, again = ids, other = ids;
+    hide_pieces(*task.pieces, 0.2, stream_key({row}), shown);
+    hide_pieces(*task.pieces, 0.2, stream_key({row}), again);
+    hide_pieces(*task.pieces, 0.2, stream_key({row + 1000}), other);
+    EXPECT_EQ(shown, again);
+    EXPECT_NE(shown, other);
+    EXPECT_EQ(shown.front(), ids.front());
+    EXPECT_EQ(shown.back(), ids.back());
+    for (size_t i = 0; i < ids.size(); ++i) {
+      EXPECT_TRUE(shown[i] == ids[i] || shown[i] == task.pieces->mask());
+      hidden += shown[i] != ids[i];
+    }
+  }
+  EXPECT_NEAR(hidden / 100000, 0.2, 0.005);
+}
+
+TEST(Masking, ATextOfWhichNothingWouldBeLeftStaysWhole) {
+  const auto task = masked_task(1000);
+  for (uint64_t key = 0; key < 200; ++key) {
+    std::vector<uint32_t> one = {2, 77, 3};
+    hide_pieces(*task.pieces, 0.9, stream_key({key}), one);
+    EXPECT_EQ(one[1], 77u);
+    std::vector<uint32_t> two = {2, 77, 78, 3};
+    hide_pieces(*task.pieces, 0.9, stream_key({key}), two);
+    EXPECT_TRUE(two[1] == 77u || two[2] == 78u);
+  }
+}
+
 TEST(Masking, AVocabularyWithoutMaskIsRefused) {
   const auto pieces = Vocabulary::parse_pieces("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n", "some/vocab.txt");
   EXPECT_TRUE(refused([&] { PieceKinds(pieces, "some/vocab.txt"); }, {"some/vocab.txt", "[MASK]"}));

@@ -194,6 +194,8 @@ void declare_bert(FieldTable& table, BertOptions& bert) {
   table.real("attention-dropout", &bert.attention_dropout, 0, 0.99, "Share of the attention's weights.");
   table.real("classifier-dropout", &bert.classifier_dropout, 0, 0.99,
              "Share of values before the classifier.");
+  table.real("piece-dropout", &bert.piece_dropout, 0, 0.99,
+             "Share of a labelled text's pieces that training shows as [MASK].");
   table.integer("freeze", &bert.freeze, 0, 256,
                 "Lowest layers that do not learn, and the embeddings with them; 0: all learn.");
   table.real("layer-decay", &bert.layer_decay, 0.01, 1,

@@ -37,6 +37,7 @@ struct BertOptions {
   std::string activation = "gelu";                      // gelu_new, gelu_pytorch_tanh, relu
   double norm_epsilon = 1e-12, deviation = 0.02;        // of layer norms; of new weights
   double hidden_dropout = 0.1, attention_dropout = 0.1, classifier_dropout = 0.1;
+  double piece_dropout = 0;        // of a text with a label, pieces that are shown as [MASK]
   uint64_t freeze = 0;             // lowest layers that do not learn, and with them the embeddings
   double layer_decay = 1;          // a layer's learning rate as a share of that of the layer above it
   bool recompute = false;          // layers are computed again in the backward pass instead of kept

@@ -80,7 +80,7 @@ class AtenBert final : public BertModel {
                         GradientSink& sink) const {
     const std::span<const Sample> samples = batch.grain(grain);
     clear(w);
-    for (const Sample& sample : samples) add_text({sample.ids, sample.second_begin}, first_token, w);
+    add_labelled_texts(batch, grain, w);
     const Leaves leaves = parameters_.leaves(w.ids, true);
     const Tensor logits = forward_tensors(w, leaves, dropouts_of(batch.step, grain, 1));
     GrainLoss result;

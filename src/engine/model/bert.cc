@@ -103,6 +103,7 @@ uint64_t BertModel::grain_bytes(uint64_t tokens, uint64_t samples) const {
 
 void BertModel::touched_rows(const Batch& batch, size_t, std::vector<uint32_t>& ids) const {
   for (const Sample& sample : batch.samples) ids.insert(ids.end(), sample.ids.begin(), sample.ids.end());
+  if (options_.bert.piece_dropout > 0) ids.push_back(kinds_->mask());
 }
 
 BertModel::Dropouts BertModel::no_dropouts() const {
@@ -163,6 +164,21 @@ void BertModel::add_tokens(const Text& text, BertWorkspace& w) const {
   w.texts.add_text(tokens);
 }
 
+void BertModel::add_labelled_texts(const Batch& batch, uint64_t grain, BertWorkspace& w) const {
+  const std::span<const Sample> samples = batch.grain(grain);
+  for (uint64_t i = 0; i < samples.size(); ++i) {
+    const size_t begin = w.ids.size();
+    add_text({samples[i].ids, samples[i].second_begin}, first_token, w);
+    if (options_.bert.piece_dropout > 0)
+      hide_pieces(*kinds_, options_.bert.piece_dropout, masking_key(batch, grain, i),
+                  std::span(w.ids).subspan(begin));
+  }
+}
+
+uint64_t BertModel::masking_key(const Batch& batch, uint64_t grain, uint64_t text) const {
+  return stream_key({options_.seed, batch.step, grain, static_cast<uint64_t>(DropoutKind::masking), text});
+}
+
 void BertModel::add_masked_text(const Text& text, uint64_t key, bool whole_words, BertWorkspace& w) const {
   const uint32_t begin = w.texts.begin.back();
   add_tokens(text, w);
@@ -190,8 +206,7 @@ std::vector<GrainLoss> BertModel::compute_together(const Batch& batch, uint64_t 
                                                    BertWorkspace& w, const PartSink& sink) const {
   clear(w);
   for (uint64_t grain = first; grain < first + count; ++grain) {
-    for (const Sample& sample : batch.grain(grain))
-      add_text({sample.ids, sample.second_begin}, first_token, w);
+    add_labelled_texts(batch, grain, w);
     end_grain(w);
   }
   const Dropouts dropouts = dropouts_of(batch.step, first, count);
@@ -207,11 +222,9 @@ GrainLoss BertModel::compute_masked_grain(const Batch& batch, uint64_t grain, Be
                                           const PartSink& sink) const {
   const std::span<const Sample> samples = batch.grain(grain);
   clear(w);
-  for (uint64_t i = 0; i < samples.size(); ++i) {
-    const uint64_t masking = static_cast<uint64_t>(DropoutKind::masking);
-    add_masked_text({samples[i].ids, samples[i].second_begin},
-                    stream_key({options_.seed, batch.step, grain, masking, i}), options_.bert.whole_words, w);
-  }
+  for (uint64_t i = 0; i < samples.size(); ++i)
+    add_masked_text({samples[i].ids, samples[i].second_begin}, masking_key(batch, grain, i),
+                    options_.bert.whole_words, w);
   end_grain(w);
   const Dropouts dropouts = dropouts_of(batch.step, grain, 1);
   forward(w, dropouts, true);

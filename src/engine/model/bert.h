@@ -83,6 +83,9 @@ class BertModel : public TensorModel, public PieceGuesser {
   // The tokens of a text, of which some ask.
   void add_text(const Text& text, std::span<const uint32_t> asking, BertWorkspace& w) const;
   void add_tokens(const Text& text, BertWorkspace& w) const;
+  // Of a grain, as they are shown: with --piece-dropout some pieces are hidden.
+  void add_labelled_texts(const Batch& batch, uint64_t grain, BertWorkspace& w) const;
+  uint64_t masking_key(const Batch& batch, uint64_t grain, uint64_t text) const;
   void add_masked_text(const Text& text, uint64_t key, bool whole_words, BertWorkspace& w) const;
   void end_grain(BertWorkspace& w) const;
   void clear(BertWorkspace& w) const;
@@ -108,7 +111,7 @@ class BertModel : public TensorModel, public PieceGuesser {
   std::vector<EncoderLayer> layers_;
   Linear pooler_, classifier_;  // without masked_
   std::optional<MaskedHead> masked_;
-  std::shared_ptr<const PieceKinds> kinds_;  // with masked_
+  std::shared_ptr<const PieceKinds> kinds_;  // with masked_, or with --piece-dropout
   size_t frozen_ = 0;                        // parameters
   size_t first_layer_ = 0;                   // that learns; 0 with frozen_ == 0: the embeddings learn too
 

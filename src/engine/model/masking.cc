@@ -49,9 +49,8 @@ PieceKinds::PieceKinds(const Vocabulary& pieces, const fs::path& file)
     : kinds_(pieces.size(), Kind::word), mask_(pieces.find("[MASK]").value_or(0)) {
   if (!pieces.find("[MASK]"))
     input_error(
-        "{}: it has no [MASK], and a model that learns without labels needs it; prepare the data set again "
-        "with "
-        "a vocabulary that has one",
+        "{}: it has no [MASK], which stands for hidden pieces (--piece-dropout, or a data set without "
+        "labels); prepare the data set again with a vocabulary that has one",
         file.string());
   for (uint32_t id = 0; id < size(); ++id)
     if (pieces.word(id).starts_with("##") && pieces.word(id).size() > 2) kinds_[id] = Kind::continuation;
@@ -76,6 +75,20 @@ void choose_masked(const PieceKinds& kinds, bool whole_words, std::span<const ui
     left -= std::min<uint64_t>(left, units[i].pieces());
   }
   std::ranges::sort(places, {}, &MaskedPlace::position);
+}
+
+void hide_pieces(const PieceKinds& kinds, double probability, uint64_t key, std::span<uint32_t> ids) {
+  RandomStream random(key);
+  std::vector<uint32_t> hidden;
+  size_t pieces = 0;
+  for (uint32_t i = 0; i < ids.size(); ++i) {
+    const bool hide = random.uniform() < probability;
+    if (kinds.is_special(ids[i])) continue;
+    ++pieces;
+    if (hide) hidden.push_back(i);
+  }
+  if (hidden.size() == pieces) return;
+  for (uint32_t i : hidden) ids[i] = kinds.mask();
 }
 
 }  // namespace paceline

@@ -39,4 +39,8 @@ struct MaskedPlace {
 void choose_masked(const PieceKinds& kinds, bool whole_words, std::span<const uint32_t> ids, uint64_t key,
                    std::vector<MaskedPlace>& places);
 
+// Shows each piece that is not special as [MASK] with this probability; a text of which nothing would be left
+// stays whole. What is hidden depends on the ids and the key alone.
+void hide_pieces(const PieceKinds& kinds, double probability, uint64_t key, std::span<uint32_t> ids);
+
 }  // namespace paceline

@@ -86,9 +86,8 @@ std::unique_ptr<Model> make_model(const TrainOptions& options, const Task& task)
 }
 
 void load_pieces(Task& task, const fs::path& folder) {
-  if (task.guesses_pieces())
-    task.pieces = std::make_shared<PieceKinds>(load_vocabulary(folder, task.tokenizer),
-                                               folder / task.tokenizer.vocabulary);
+  task.pieces = std::make_shared<PieceKinds>(load_vocabulary(folder, task.tokenizer),
+                                             folder / task.tokenizer.vocabulary);
 }
 
 void save_model(const Model& model, const Task& task, const fs::path& vocabulary, const fs::path& folder) {
@@ -149,7 +148,7 @@ LoadedModel load_model(const fs::path& path) {
   if (options.model == "bert" && (options.max_length == 0 || options.max_length > options.bert.positions))
     options.max_length = options.bert.positions;
   loaded.task.max_length = options.max_length;
-  load_pieces(loaded.task, loaded.folder);
+  if (loaded.task.guesses_pieces()) load_pieces(loaded.task, loaded.folder);
   // Memory is taken only after the weights' file was found to be large enough.
   const SafetensorsReader reader(loaded.folder / "model.safetensors");
   const fs::path weights = loaded.folder / "model.safetensors";

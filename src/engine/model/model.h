@@ -18,12 +18,11 @@ struct Task {
   TokenizerInfo tokenizer;
   std::vector<float> class_weights;                    // empty: all one
   uint64_t max_length = 0;                             // tokens of a text that are used; 0: all
-  std::shared_ptr<const PieceKinds> pieces = nullptr;  // of LabelKind::none
+  std::shared_ptr<const PieceKinds> pieces = nullptr;  // where pieces are hidden in training
 
   bool guesses_pieces() const { return labels == LabelKind::none; }
 };
-// The pieces of a task without labels, from the vocabulary in the folder; otherwise does nothing. Throws
-// InputError.
+// The kinds of its pieces, from the vocabulary in the folder. Throws InputError.
 void load_pieces(Task& task, const fs::path& folder);
 
 // What evaluate and predict need.

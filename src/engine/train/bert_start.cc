@@ -42,6 +42,7 @@ void take_shape(TrainOptions& options, const PretrainedWeights& weights) {
   bert.layer_decay = ours.layer_decay;
   bert.recompute = ours.recompute;
   bert.whole_words = ours.whole_words;
+  bert.piece_dropout = ours.piece_dropout;
   bert.given = ours.given;
   FieldTable before, after;
   declare_train_fields(before, options);
@@ -84,6 +85,10 @@ void check_masked(const TrainOptions& options, const DatasetInfo& data) {
                 options.loss, options.data);
   if (options.class_weights != "none")
     input_error("--class-weights {}: {} has no labels; leave it out", options.class_weights, options.data);
+  if (options.bert.piece_dropout > 0)
+    input_error(
+        "--piece-dropout {}: {} has no labels, and 15 % of its pieces are masked anyway; leave it out",
+        options.bert.piece_dropout, options.data);
   if (data.packed && options.max_length < data.tokenizer.max_length)
     input_error(
         "{}: its rows are packed to {} ids, and {} would be used; prepare it with --max-length {}, or give "

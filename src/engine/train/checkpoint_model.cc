@@ -51,7 +51,7 @@ CheckpointModel load_checkpoint_model(const fs::path& run, const std::string& wh
     if (checkpoint.state.at("data").at("vocabulary") != data.tokenizer.vocabulary_hash)
       input_error("{}: the run was trained with another vocabulary than the data set's",
                   checkpoint.folder.string());
-    load_pieces(result.task, folder);
+    if (result.task.guesses_pieces()) load_pieces(result.task, folder);
     result.learner = make_learner(options, result.task);
     result.learner->load_state(checkpoint.tensors, checkpoint.state.at("learner"));
   } catch (const InputError&) {

@@ -69,7 +69,7 @@ void open_parts(Run& run, unsigned workers_here) {
   const SplitInfo& split = run.data.split("train", options.data);
   run.task = {run.data.labels, run.data.classes, run.data.tokenizer,
               class_weights(options.class_weights, run.data, split), options.max_length};
-  load_pieces(run.task, options.data);
+  if (run.task.guesses_pieces() || options.bert.piece_dropout > 0) load_pieces(run.task, options.data);
   const auto wanted = options.device == "cuda" ? 1 : static_cast<unsigned>(options.executors);
   run.executors = std::make_unique<Executors>(wanted > 0 ? wanted : usable_cores());
   run.batches = std::make_unique<Batches>(
