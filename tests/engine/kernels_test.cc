@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "base/random.h"
 #include "engine/kernels/gemm.h"
@@ -173,6 +174,29 @@ TEST(FixedPoint, MaximumIsOfTheMagnitudeAndNotANumberIsAboveAll) {
     values[count - 1] = -std::numeric_limits<float>::infinity();
     EXPECT_EQ(add_float(values.data(), count, reinterpret_cast<float*>(sums.data()), true), 0x7F800000u);
   }
+}
+
+TEST(Adam, WithoutGradientAndMomentsItOnlyShrinksValues) {
+  std::vector<float> stepped = random_values(7, 101);
+  stepped[3] = 0.f, stepped[4] = -0.f;
+  const float share = 0.01f;
+  const AdamNumbers numbers = {.rate = 0.1f,
+                               .beta1 = 0.9f,
+                               .beta2 = 0.999f,
+                               .root_correction = 31.6f,
+                               .epsilon = 1e-8f,
+                               .decay = share,
+                               .l2 = 0,
+                               .gradient = 0.5f};
+  std::vector<float> shrunk = stepped, first(101, 0.f), second(101, 0.f);
+  const std::vector<float> zeros(101, 0.f);
+  for (int step = 0; step < 3; ++step) {
+    adam_step(numbers, 101, zeros.data(), stepped.data(), first.data(), second.data());
+    shrink(share, 101, shrunk.data());
+  }
+  EXPECT_EQ(0, std::memcmp(stepped.data(), shrunk.data(), 101 * sizeof(float)));
+  EXPECT_EQ(first, zeros);
+  EXPECT_EQ(second, zeros);
 }
 
 TEST(Dropout, AnElementsFateDependsOnItsNumberAlone) {

@@ -101,6 +101,14 @@ HWY_ATTR void PanelTile(size_t count, const float* const* left, size_t left_step
     EdgeTile(count, left, left_step, panel, depth, out, columns, bias, start);
 }
 
+// A part of what is needed next, into the second cache: a panel comes from memory, and processors follow
+// it too late by themselves.
+HWY_INLINE void FetchAhead(const float* from, size_t floats, size_t part, size_t parts) {
+  constexpr size_t line = 64 / sizeof(float);
+  for (size_t i = floats / line * part / parts; i < floats / line * (part + 1) / parts; ++i)
+    __builtin_prefetch(from + i * line, 0, 2);
+}
+
 // Rows in blocks that stay in the second cache, and a part of k at a time; within these all panels. apart:
 // nullptr, or memory for a block to be copied to.
 HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const float* packed, size_t depth, size_t columns,
@@ -114,8 +122,10 @@ HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const float* packed, si
       for (size_t i = 0; i < count && apart != nullptr; ++i)
         std::memcpy(apart + i * block.stride(), in.row(first + i) + k0, ks * sizeof(float));
       for (size_t j = 0; j < columns; j += width) {
-        const float* panel = packed + j * depth + k0 * width;
+        const float *panel = packed + j * depth + k0 * width, *next = panel + width * depth;
+        const size_t ahead = j + width < columns ? ks * width : 0;
         for (size_t t = 0; t < tiles; ++t) {  // tiles of almost equal height
+          FetchAhead(next, ahead, t, tiles);
           const size_t begin = count * t / tiles, end = count * (t + 1) / tiles;
           const float* left[tile_rows];
           float* to[tile_rows];

@@ -117,6 +117,13 @@ HWY_ATTR void AdamStep(const AdamNumbers& n, size_t count, const float* gradient
   });
 }
 
+HWY_ATTR void Shrink(float decay, size_t count, float* values) {
+  ForVectors(count, [&](auto d, size_t i) HWY_ATTR {
+    const auto value = hn::LoadU(d, values + i);
+    hn::StoreU(hn::NegMulAdd(value, hn::Set(d, decay), value), d, values + i);
+  });
+}
+
 HWY_ATTR void SgdStep(const SgdNumbers& n, size_t count, const float* gradient, float* values,
                       float* velocity) {
   ForVectors(count, [&](auto d, size_t i) HWY_ATTR {
@@ -183,6 +190,7 @@ HWY_EXPORT(StreamFloats);
 HWY_EXPORT(AddFloats);
 HWY_EXPORT(ToFloat);
 HWY_EXPORT(AdamStep);
+HWY_EXPORT(Shrink);
 HWY_EXPORT(SgdStep);
 HWY_EXPORT(MoveAverage);
 HWY_EXPORT(DropVectors);
@@ -216,6 +224,7 @@ void adam_step(const AdamNumbers& numbers, size_t count, const float* gradient, 
                float* second) {
   HWY_DYNAMIC_DISPATCH(AdamStep)(numbers, count, gradient, values, first, second);
 }
+void shrink(float decay, size_t count, float* values) { HWY_DYNAMIC_DISPATCH(Shrink)(decay, count, values); }
 void sgd_step(const SgdNumbers& numbers, size_t count, const float* gradient, float* values,
               float* velocity) {
   HWY_DYNAMIC_DISPATCH(SgdStep)(numbers, count, gradient, values, velocity);

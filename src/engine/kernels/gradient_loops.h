@@ -32,6 +32,9 @@ struct AdamNumbers {
 void adam_step(const AdamNumbers& numbers, size_t count, const float* gradient, float* values, float* first,
                float* second);
 
+// The same where gradient and moments are zero: values shrink by this share.
+void shrink(float decay, size_t count, float* values);
+
 struct SgdNumbers {
   float rate, momentum, l2, gradient;
 };

@@ -1,5 +1,6 @@
 #include "engine/optim/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -28,12 +29,39 @@ Optimizer::Optimizer(const TrainOptions& options, const TensorModel& model)
       adam_(options.optimizer != "sgd"),
       lazy_(options.embedding_update == "lazy"),
       first_(model.parameters().size()),
-      second_(adam_ ? model.parameters().size() : 0) {
+      second_(adam_ ? model.parameters().size() : 0),
+      has_moments_(model.parameters().size()) {
+  for (size_t i = 0; i < has_moments_.size(); ++i)
+    if (model.parameters()[i].rows) has_moments_[i].assign(model.parameters()[i].shape[0], 0);
   for (auto* moments : {&first_, &second_})
     for (size_t i = 0; i < moments->size(); ++i) {
       const uint64_t size = model.parameters()[i].size();
       std::memset((*moments)[i].reserve(size), 0, size * sizeof(float));
     }
+}
+
+// A row that no text has touched so far: its moments are zero, so nothing but its decay is computed, which
+// spares reading and writing them. The bits are those of update().
+bool Optimizer::is_still_zero(const Numbers& numbers, size_t parameter, uint32_t row) const {
+  return !has_moments_[parameter][row] && (adam_ ? numbers.adam.l2 : numbers.sgd.l2) == 0;
+}
+
+void Optimizer::update_rows(const Numbers& numbers, size_t parameter, const ExactSum& sum, uint64_t first,
+                            uint64_t count) {
+  const Parameter& p = model_.parameters()[parameter];
+  const uint64_t width = p.shape[1];
+  const std::vector<float> zeros(lazy_ ? 0 : width, 0.f);
+  for (uint64_t i = first; i < first + count; ++i) {
+    const uint32_t row = lazy_ ? sum.rows_of(parameter)[i] : static_cast<uint32_t>(i);
+    const float* gradient = sum.row_gradient(parameter, row);
+    if (gradient) has_moments_[parameter][row] = 1;
+    if (is_still_zero(numbers, parameter, row)) {
+      const float decay = p.decay && adam_ ? numbers.adam.decay * static_cast<float>(p.rate) : 0;
+      if (decay != 0) shrink(decay, width, p.values + row * width);
+    } else {
+      update(numbers, parameter, gradient ? gradient : zeros.data(), row * width, width);
+    }
+  }
 }
 
 void Optimizer::update(const Numbers& numbers, size_t parameter, const float* gradient, uint64_t first,
@@ -81,18 +109,10 @@ void Optimizer::step(double learning_rate, double gradient_factor, const ExactSu
   }
   executors.run(tasks.size(), [&](uint64_t number, unsigned) {
     const Range& task = tasks[number];
-    const Parameter& p = parameters[task.parameter];
-    if (!p.rows) {
+    if (parameters[task.parameter].rows)
+      update_rows(numbers, task.parameter, sum, task.first, task.count);
+    else
       update(numbers, task.parameter, sum.gradient(task.parameter) + task.first, task.first, task.count);
-      return;
-    }
-    const uint64_t width = p.shape[1];
-    const std::vector<float> zeros(lazy_ ? 0 : width, 0.f);
-    for (uint64_t i = task.first; i < task.first + task.count; ++i) {
-      const uint32_t row = lazy_ ? sum.rows_of(task.parameter)[i] : static_cast<uint32_t>(i);
-      const float* gradient = sum.row_gradient(task.parameter, row);
-      update(numbers, task.parameter, gradient ? gradient : zeros.data(), row * width, width);
-    }
   });
 }
 
@@ -117,6 +137,16 @@ nlohmann::ordered_json Optimizer::state_numbers() const {
 void Optimizer::load_numbers(const nlohmann::json& numbers) {
   beta1_power_ = numbers.at("beta1_power").get<double>();
   beta2_power_ = numbers.at("beta2_power").get<double>();
+  for (size_t i = 0; i < has_moments_.size(); ++i)
+    for (size_t row = 0; row < has_moments_[i].size(); ++row) {
+      const uint64_t width = model_.parameters()[i].shape[1];
+      const auto is_zero = [](float value) { return value == 0; };
+      const auto is_zero_in = [&](const std::vector<AlignedFloats>& moments) {
+        return moments.empty() ||
+               std::all_of(moments[i].data() + row * width, moments[i].data() + (row + 1) * width, is_zero);
+      };
+      has_moments_[i][row] = !is_zero_in(first_) || !is_zero_in(second_);
+    }
 }
 
 }  // namespace paceline

@@ -19,13 +19,17 @@ class Optimizer {
   struct Numbers;
   void update(const Numbers& numbers, size_t parameter, const float* gradient, uint64_t first,
               uint64_t count) const;
+  void update_rows(const Numbers& numbers, size_t parameter, const ExactSum& sum, uint64_t first,
+                   uint64_t count);
+  bool is_still_zero(const Numbers& numbers, size_t parameter, uint32_t row) const;
 
   TrainOptions options_;
   const TensorModel& model_;
   bool adam_, lazy_;
   // beta^t after the steps so far; kept, so that no library's pow() takes part in the bits.
   double beta1_power_ = 1, beta2_power_ = 1;
-  std::vector<AlignedFloats> first_, second_;  // moments; first_ alone is SGD's velocity
+  std::vector<AlignedFloats> first_, second_;      // moments; first_ alone is SGD's velocity
+  std::vector<std::vector<uint8_t>> has_moments_;  // of every row of an embedding: it was touched once
 };
 
 }  // namespace paceline
