@@ -176,6 +176,17 @@ TEST(FixedPoint, MaximumIsOfTheMagnitudeAndNotANumberIsAboveAll) {
   }
 }
 
+TEST(SumOfSquares, EightLanesWhateverTheWidthOfVectors) {
+  for (size_t count : {0, 1, 7, 8, 9, 31, 1000}) {
+    const std::vector<float> values = random_values(11, count);
+    double lanes[8] = {}, expected = 0;
+    for (size_t i = 0; i < count; ++i)
+      lanes[i < count / 8 * 8 ? i % 8 : 0] += static_cast<double>(values[i]) * values[i];
+    for (double lane : lanes) expected += lane;
+    EXPECT_EQ(sum_of_squares(values.data(), count), expected) << count;
+  }
+}
+
 TEST(Adam, WithoutGradientAndMomentsItOnlyShrinksValues) {
   std::vector<float> stepped = random_values(7, 101);
   stepped[3] = 0.f, stepped[4] = -0.f;

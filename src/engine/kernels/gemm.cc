@@ -85,12 +85,12 @@ HWY_NOINLINE HWY_ATTR void EdgeTile(size_t count, const float* const* left, size
   for (size_t i = 0; i < count; ++i) {
     to[i] = edge[i];
     const float* from = start == Start::add ? out[i] : bias;
-    for (size_t j = 0; j < PanelWidth(); ++j)
-      edge[i][j] = start != Start::zero && j < columns ? from[j] : 0.f;
+    for (size_t j = 0; j < PanelWidth() && start != Start::zero; ++j)
+      edge[i][j] = j < columns ? from[j] : 0.f;
   }
-  AnyTile<tile_rows>(count, left, left_step, panel, depth, to, nullptr, Start::add);
-  for (size_t i = 0; i < count; ++i)
-    for (size_t j = 0; j < columns; ++j) out[i][j] = edge[i][j];
+  AnyTile<tile_rows>(count, left, left_step, panel, depth, to, nullptr,
+                     start == Start::zero ? Start::zero : Start::add);
+  for (size_t i = 0; i < count; ++i) std::memcpy(out[i], edge[i], columns * sizeof(float));
 }
 
 HWY_ATTR void PanelTile(size_t count, const float* const* left, size_t left_step, const float* panel,
@@ -101,8 +101,9 @@ HWY_ATTR void PanelTile(size_t count, const float* const* left, size_t left_step
     EdgeTile(count, left, left_step, panel, depth, out, columns, bias, start);
 }
 
-// A part of what is needed next, into the second cache: a panel comes from memory, and processors follow
-// it too late by themselves.
+// A part of what is needed next, into the second cache, for processors follow a panel that comes from memory
+// too late by themselves. For fewer rows asking costs more than it can bring.
+constexpr size_t least_tiles_to_fetch = 8;
 HWY_INLINE void FetchAhead(const float* from, size_t floats, size_t part, size_t parts) {
   constexpr size_t line = 64 / sizeof(float);
   for (size_t i = floats / line * part / parts; i < floats / line * (part + 1) / parts; ++i)
@@ -111,8 +112,10 @@ HWY_INLINE void FetchAhead(const float* from, size_t floats, size_t part, size_t
 
 // Rows in blocks that stay in the second cache, and a part of k at a time; within these all panels. apart:
 // nullptr, or memory for a block to be copied to.
-HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const float* packed, size_t depth, size_t columns,
-                       const MutableRows& out, Start start, const float* bias, float* apart) {
+HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const PackedMatrix& matrix, const MutableRows& out,
+                       Start start, const float* bias, float* apart) {
+  const float* packed = matrix.data();
+  const size_t depth = matrix.depth(), columns = matrix.columns();
   const size_t width = PanelWidth();
   const LeftBlock block(rows, depth);
   for (size_t first = 0; first < rows; first += block.rows)
@@ -123,9 +126,10 @@ HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const float* packed, si
         std::memcpy(apart + i * block.stride(), in.row(first + i) + k0, ks * sizeof(float));
       for (size_t j = 0; j < columns; j += width) {
         const float *panel = packed + j * depth + k0 * width, *next = panel + width * depth;
-        const size_t ahead = j + width < columns ? ks * width : 0;
+        const bool fetches =
+            matrix.comes_from_memory() && tiles >= least_tiles_to_fetch && j + width < columns;
         for (size_t t = 0; t < tiles; ++t) {  // tiles of almost equal height
-          FetchAhead(next, ahead, t, tiles);
+          if (fetches) FetchAhead(next, ks * width, t, tiles);
           const size_t begin = count * t / tiles, end = count * (t + 1) / tiles;
           const float* left[tile_rows];
           float* to[tile_rows];
@@ -238,7 +242,7 @@ void multiply(size_t rows, const ConstRows& in, const PackedMatrix& matrix, cons
     apart = memory.reserve(block.rows * block.stride());
   }
   HWY_DYNAMIC_DISPATCH(Multiply)
-  (rows, in, matrix.data(), matrix.depth(), matrix.columns(), out, start, bias, apart);
+  (rows, in, matrix, out, start, bias, apart);
 }
 
 void multiply_transposed(size_t depth, const ConstRows& left, size_t left_columns,

@@ -99,6 +99,31 @@ HWY_ATTR void ToFloat(const int32_t* sums, size_t count, float unit, float* valu
   });
 }
 
+// A square of a float is exact in double, so it does not matter whether multiplying and adding are fused.
+HWY_ATTR double SumOfSquares(const float* values, size_t count) {
+  constexpr size_t all = 8;
+  const hn::CappedTag<double, all> d;
+  const hn::Rebind<float, decltype(d)> df;
+  constexpr size_t parts = all / hn::MaxLanes(hn::CappedTag<double, all>());
+  hn::Vec<decltype(d)> sums[parts];
+#pragma GCC unroll 8
+  for (size_t part = 0; part < parts; ++part) sums[part] = hn::Zero(d);
+  size_t i = 0;
+  for (; i + all <= count; i += all) {
+#pragma GCC unroll 8
+    for (size_t part = 0; part < parts; ++part) {
+      const auto x = hn::PromoteTo(d, hn::LoadU(df, values + i + part * hn::Lanes(d)));
+      sums[part] = hn::MulAdd(x, x, sums[part]);
+    }
+  }
+  HWY_ALIGN double lanes[all];
+  for (size_t part = 0; part < parts; ++part) hn::Store(sums[part], d, lanes + part * hn::Lanes(d));
+  for (; i < count; ++i) lanes[0] += static_cast<double>(values[i]) * values[i];
+  double sum = 0;
+  for (double lane : lanes) sum += lane;
+  return sum;
+}
+
 HWY_ATTR void AdamStep(const AdamNumbers& n, size_t count, const float* gradient, float* values, float* first,
                        float* second) {
   ForVectors(count, [&](auto d, size_t i) HWY_ATTR {
@@ -190,6 +215,7 @@ HWY_EXPORT(StreamFloats);
 HWY_EXPORT(AddFloats);
 HWY_EXPORT(ToFloat);
 HWY_EXPORT(AdamStep);
+HWY_EXPORT(SumOfSquares);
 HWY_EXPORT(Shrink);
 HWY_EXPORT(SgdStep);
 HWY_EXPORT(MoveAverage);
@@ -219,6 +245,9 @@ void add_floats(const float* from, size_t count, float* sums) {
 }
 void to_float(const int32_t* sums, size_t count, float unit, float* values) {
   HWY_DYNAMIC_DISPATCH(ToFloat)(sums, count, unit, values);
+}
+double sum_of_squares(const float* values, size_t count) {
+  return HWY_DYNAMIC_DISPATCH(SumOfSquares)(values, count);
 }
 void adam_step(const AdamNumbers& numbers, size_t count, const float* gradient, float* values, float* first,
                float* second) {

@@ -20,6 +20,10 @@ void end_streams();
 // values[i] = sums[i] * unit
 void to_float(const int32_t* sums, size_t count, float unit, float* values);
 
+// Squares in eight fixed lanes, added up in double, so that the order does not depend on the width of
+// vectors.
+double sum_of_squares(const float* values, size_t count);
+
 struct AdamNumbers {
   float rate;  // learning rate / (1 - beta1^t)
   float beta1, beta2;

@@ -48,31 +48,30 @@ HWY_ATTR void PutRows(const float* rows, size_t stride, size_t count, size_t col
     }
 }
 
-// to[k * width + c] = rows[c * stride + k], for up to 16 k and `count` columns.
+// to[k * width + c] = rows[c * stride + k], for up to 16 k and `count` columns; behind these zeros.
 HWY_INLINE HWY_ATTR void Transpose(const float* rows, size_t stride, size_t count, size_t ks, float* to) {
   const size_t width = PanelWidth();
-  size_t whole_c = 0, whole_k = 0;
+  size_t whole_k = 0;
 #if HWY_TARGET != HWY_SCALAR
   const hn::FixedTag<float, 4> d;
-  whole_c = count / 4 * 4;
   whole_k = ks / 4 * 4;
-  for (size_t c = 0; c < whole_c; c += 4)
+  for (size_t c = 0; c < width; c += 4)
     for (size_t k = 0; k < whole_k; k += 4) {
-      const float* from = rows + c * stride + k;
-      const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + stride),
-                 r2 = hn::LoadU(d, from + 2 * stride), r3 = hn::LoadU(d, from + 3 * stride);
+      float* at = to + k * width + c;
+      const auto row = [&](size_t i) HWY_ATTR {
+        return c + i < count ? hn::LoadU(d, rows + (c + i) * stride + k) : hn::Zero(d);
+      };
+      const auto r0 = row(0), r1 = row(1), r2 = row(2), r3 = row(3);
       const auto low01 = hn::InterleaveLower(d, r0, r1), high01 = hn::InterleaveUpper(d, r0, r1),
                  low23 = hn::InterleaveLower(d, r2, r3), high23 = hn::InterleaveUpper(d, r2, r3);
-      float* at = to + k * width + c;
       hn::StoreU(hn::ConcatLowerLower(d, low23, low01), d, at);
       hn::StoreU(hn::ConcatUpperUpper(d, low23, low01), d, at + width);
       hn::StoreU(hn::ConcatLowerLower(d, high23, high01), d, at + 2 * width);
       hn::StoreU(hn::ConcatUpperUpper(d, high23, high01), d, at + 3 * width);
     }
 #endif
-  for (size_t k = 0; k < ks; ++k)
-    for (size_t c = k < whole_k ? whole_c : 0; c < width; ++c)
-      to[k * width + c] = c < count ? rows[c * stride + k] : 0.f;
+  for (size_t k = whole_k; k < ks; ++k)
+    for (size_t c = 0; c < width; ++c) to[k * width + c] = c < count ? rows[c * stride + k] : 0.f;
 }
 
 // `count` rows of a matrix as the columns of one panel.
@@ -198,6 +197,7 @@ void pack_both(const float* matrix, size_t rows, size_t columns, PackedMatrix& p
                PackedMatrix& transposed) {
   plain.begin(rows, columns);
   transposed.begin(columns, rows);
+  plain.comes_from_memory_ = transposed.comes_from_memory_ = true;
   for (size_t i = 0; i < rows; i += PackedMatrix::rows_at_once) {
     const size_t count = std::min(PackedMatrix::rows_at_once, rows - i);
     transposed.put_columns(i, count, matrix + i * columns, columns);

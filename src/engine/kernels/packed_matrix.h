@@ -29,6 +29,8 @@ class PackedMatrix {
   size_t depth() const { return depth_; }
   size_t columns() const { return columns_; }
   const float* data() const { return values_.data(); }
+  // One of many, each of which is read once and then not for long: none of them stays in a cache.
+  bool comes_from_memory() const { return comes_from_memory_; }
 
  private:
   friend void pack_both(const float*, size_t, size_t, PackedMatrix&, PackedMatrix&);
@@ -41,9 +43,10 @@ class PackedMatrix {
   bool is_large() const;
   AlignedFloats values_;
   size_t depth_ = 0, columns_ = 0;
+  bool comes_from_memory_ = false;
 };
 
-// A matrix (rows x columns, row-major) and its transpose; it is read from memory once.
+// A matrix (rows x columns, row-major) and its transpose; it is read from memory once, and so are they.
 void pack_both(const float* matrix, size_t rows, size_t columns, PackedMatrix& plain,
                PackedMatrix& transposed);
 

@@ -18,18 +18,6 @@ constexpr size_t cached_values = 1 << 21;  // sums of more do not stay in a cach
 constexpr uint32_t none = UINT32_MAX;
 constexpr size_t bucket_values = 1 << 16;  // at least, of a bucket of dense tensors
 
-// Squares in eight fixed lanes, so that the order does not depend on the width of vectors.
-double sum_of_squares(const float* values, size_t count) {
-  double lanes[8] = {};
-  size_t i = 0;
-  for (; i + 8 <= count; i += 8)
-    for (size_t l = 0; l < 8; ++l) lanes[l] += static_cast<double>(values[i + l]) * values[i + l];
-  for (; i < count; ++i) lanes[0] += static_cast<double>(values[i]) * values[i];
-  double sum = 0;
-  for (double lane : lanes) sum += lane;
-  return sum;
-}
-
 }  // namespace
 
 struct ExactSum::Tensor {

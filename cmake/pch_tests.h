@@ -1,0 +1,5 @@
+// What tests share on top of pch.h.
+#pragma once
+#include <gtest/gtest.h>
+
+#include "pch.h"
