@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #ifndef PACELINE_GEMM_BLOCK
 #define PACELINE_GEMM_BLOCK
@@ -34,18 +35,17 @@ using V = hn::Vec<D>;
 // Two vectors of columns by as many rows as the registers hold.
 constexpr size_t tile_rows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 
-// One tile: `count` rows of the left side, given by pointers and a step in k, by one panel of the right.
-template <size_t count>
-HWY_ATTR void Tile(const float* const* left, size_t left_step, const float* HWY_RESTRICT panel, size_t depth,
-                   float* const* out, const float* bias, Start start) {
+// One tile: `count` rows of the left side by one panel of the right. left(i, k): an element of the left side;
+// out(i): where row i of the result goes.
+template <size_t count, class Left, class Out>
+HWY_INLINE HWY_ATTR void ComputeTile(const Left& left, const float* HWY_RESTRICT panel, size_t depth,
+                                     const Out& out, const float* bias, Start start) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   V low[count], high[count];
-  const float* rows[count];
 #pragma GCC unroll 16
   for (size_t i = 0; i < count; ++i) {
-    rows[i] = left[i];
-    const float* from = start == Start::add ? out[i] : bias;
+    const float* from = start == Start::add ? out(i) : bias;
     low[i] = start == Start::zero ? hn::Zero(d) : hn::LoadU(d, from);
     high[i] = start == Start::zero ? hn::Zero(d) : hn::LoadU(d, from + lanes);
   }
@@ -54,51 +54,86 @@ HWY_ATTR void Tile(const float* const* left, size_t left_step, const float* HWY_
     panel += 2 * lanes;
 #pragma GCC unroll 16
     for (size_t i = 0; i < count; ++i) {
-      const V a = hn::Set(d, rows[i][k * left_step]);
+      const V a = hn::Set(d, left(i, k));
       low[i] = hn::MulAdd(a, b0, low[i]);
       high[i] = hn::MulAdd(a, b1, high[i]);
     }
   }
 #pragma GCC unroll 16
   for (size_t i = 0; i < count; ++i) {
-    hn::StoreU(low[i], d, out[i]);
-    hn::StoreU(high[i], d, out[i] + lanes);
+    hn::StoreU(low[i], d, out(i));
+    hn::StoreU(high[i], d, out(i) + lanes);
   }
 }
 
-// A tile of `count` rows, at most `most`.
-template <size_t most>
-HWY_ATTR void AnyTile(size_t count, const float* const* left, size_t left_step, const float* panel,
-                      size_t depth, float* const* out, const float* bias, Start start) {
+// Rows anywhere.
+template <size_t count>
+HWY_ATTR void Tile(const float* const* left, const float* HWY_RESTRICT panel, size_t depth, float* const* out,
+                   const float* bias, Start start) {
+  const float* rows[count];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < count; ++i) rows[i] = left[i];
+  ComputeTile<count>([&](size_t i, size_t k) HWY_ATTR { return rows[i][k]; }, panel, depth,
+                     [&](size_t i) HWY_ATTR { return out[i]; }, bias, start);
+}
+
+// Rows that PackLeft has laid out, into rows that are a stride apart; most of their tiles are shallow, so
+// that pointers to each row would cost more than they may.
+template <size_t count>
+HWY_ATTR void PackedTile(const float* HWY_RESTRICT left, const float* HWY_RESTRICT panel, size_t depth,
+                         float* out, size_t stride, Start start) {
+  ComputeTile<count>([&](size_t i, size_t k) HWY_ATTR { return left[k * count + i]; }, panel, depth,
+                     [&](size_t i) HWY_ATTR { return out + i * stride; }, nullptr, start);
+}
+
+// Calls body with a number of rows, at most `most`, as a constant.
+template <size_t most, class Body>
+HWY_INLINE HWY_ATTR void WithRows(size_t count, const Body& body) {
   if (count == most)
-    Tile<most>(left, left_step, panel, depth, out, bias, start);
+    body(std::integral_constant<size_t, most>{});
   else if constexpr (most > 1)
-    AnyTile<most - 1>(count, left, left_step, panel, depth, out, bias, start);
+    WithRows<most - 1>(count, body);
 }
 
-// The last panel, of which only some columns exist: by way of a whole one.
-HWY_NOINLINE HWY_ATTR void EdgeTile(size_t count, const float* const* left, size_t left_step,
-                                    const float* panel, size_t depth, float* const* out, size_t columns,
-                                    const float* bias, Start start) {
-  HWY_ALIGN float edge[tile_rows][2 * HWY_MAX_BYTES / sizeof(float)];
-  float* to[tile_rows] = {};
-  for (size_t i = 0; i < count; ++i) {
-    to[i] = edge[i];
-    const float* from = start == Start::add ? out[i] : bias;
-    for (size_t j = 0; j < PanelWidth() && start != Start::zero; ++j)
-      edge[i][j] = j < columns ? from[j] : 0.f;
+// The last panel, of which only some columns exist: by way of a whole one. tile(to, stride, start) computes
+// it.
+template <class WholeTile, class Out>
+HWY_NOINLINE HWY_ATTR void EdgeTile(size_t count, size_t columns, const Out& out, const float* bias,
+                                    Start start, const WholeTile& tile) {
+  constexpr size_t stride = 2 * HWY_MAX_BYTES / sizeof(float);
+  HWY_ALIGN float edge[tile_rows * stride];
+  for (size_t i = 0; i < count && start != Start::zero; ++i) {
+    const float* from = start == Start::add ? out(i) : bias;
+    for (size_t j = 0; j < PanelWidth(); ++j) edge[i * stride + j] = j < columns ? from[j] : 0.f;
   }
-  AnyTile<tile_rows>(count, left, left_step, panel, depth, to, nullptr,
-                     start == Start::zero ? Start::zero : Start::add);
-  for (size_t i = 0; i < count; ++i) std::memcpy(out[i], edge[i], columns * sizeof(float));
+  tile(edge, stride, start == Start::zero ? Start::zero : Start::add);
+  for (size_t i = 0; i < count; ++i) std::memcpy(out(i), edge + i * stride, columns * sizeof(float));
 }
 
-HWY_ATTR void PanelTile(size_t count, const float* const* left, size_t left_step, const float* panel,
-                        size_t depth, float* const* out, size_t columns, const float* bias, Start start) {
-  if (columns >= PanelWidth())
-    AnyTile<tile_rows>(count, left, left_step, panel, depth, out, bias, start);
-  else
-    EdgeTile(count, left, left_step, panel, depth, out, columns, bias, start);
+HWY_ATTR void PanelTile(size_t count, const float* const* left, const float* panel, size_t depth,
+                        float* const* out, size_t columns, const float* bias, Start start) {
+  const auto whole = [&](float* const* to, const float* from, Start begin) HWY_ATTR {
+    WithRows<tile_rows>(count, [&](auto rows) HWY_ATTR { Tile<rows>(left, panel, depth, to, from, begin); });
+  };
+  if (columns >= PanelWidth()) return whole(out, bias, start);
+  EdgeTile(
+      count, columns, [&](size_t i) HWY_ATTR { return out[i]; }, bias, start,
+      [&](float* edge, size_t stride, Start begin) HWY_ATTR {
+        float* to[tile_rows] = {};
+        for (size_t i = 0; i < count; ++i) to[i] = edge + i * stride;
+        whole(to, nullptr, begin);
+      });
+}
+
+HWY_ATTR void PackedPanelTile(size_t count, const float* left, const float* panel, size_t depth, float* out,
+                              size_t out_stride, size_t columns, Start start) {
+  const auto whole = [&](float* to, size_t stride, Start begin) HWY_ATTR {
+    WithRows<tile_rows>(count,
+                        [&](auto rows) HWY_ATTR { PackedTile<rows>(left, panel, depth, to, stride, begin); });
+  };
+  if (columns >= PanelWidth()) return whole(out, out_stride, start);
+  EdgeTile(
+      count, columns, [&](size_t i) HWY_ATTR { return out + i * out_stride; }, nullptr, start, whole);
 }
 
 // A part of what is needed next, into the second cache, for processors follow a panel that comes from memory
@@ -137,7 +172,7 @@ HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const PackedMatrix& mat
             left[i - begin] = apart != nullptr ? apart + i * block.stride() : in.row(first + i) + k0;
             to[i - begin] = out.row(first + i) + j;
           }
-          PanelTile(end - begin, left, 1, panel, ks, to, columns - j, bias ? bias + j : nullptr,
+          PanelTile(end - begin, left, panel, ks, to, columns - j, bias ? bias + j : nullptr,
                     k0 == 0 ? start : Start::add);
         }
       }
@@ -177,16 +212,9 @@ HWY_ATTR void PackedBlock(size_t ks, const float* left, size_t rows, const float
                           float* out, size_t stride, Start start) {
   const size_t width = PanelWidth();
   for (size_t j = 0; j < columns; j += width, panel += width * ks)
-    for (size_t i = 0; i < rows; i += tile_rows) {
-      const size_t count = std::min(tile_rows, rows - i);
-      const float* from[tile_rows] = {};
-      float* to[tile_rows] = {};
-      for (size_t c = 0; c < count; ++c) {
-        from[c] = left + i * ks + c;
-        to[c] = out + (i + c) * stride + j;
-      }
-      PanelTile(count, from, count, panel, ks, to, columns - j, nullptr, start);
-    }
+    for (size_t i = 0; i < rows; i += tile_rows)
+      PackedPanelTile(std::min(tile_rows, rows - i), left + i * ks, panel, ks, out + i * stride + j, stride,
+                      columns - j, start);
 }
 
 HWY_ATTR void MultiplyTransposed(size_t depth, const ConstRows& left, size_t left_columns,
