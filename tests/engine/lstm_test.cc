@@ -44,7 +44,17 @@ TEST(Lstm, SameBitsForAnyExecutors) {
       }
 }
 
-using LstmFiles = Scratch;
+class LstmFiles : public Scratch {
+ protected:
+  // A new learner with the state of this one, by way of a file.
+  std::unique_ptr<Learner> saved_and_loaded(const Learner& saved, const TrainOptions& options) const {
+    const fs::path file = folder / "state.safetensors";
+    write_safetensors(file, saved.state(), {});
+    auto loaded = make_learner(options, task_of(3));
+    loaded->load_state(SafetensorsReader(file), nlohmann::json::parse(saved.state_numbers().dump()));
+    return loaded;
+  }
+};
 
 TEST_F(LstmFiles, ALearnerGoesOnFromItsStateInTheSameBits) {
   for (const char* optimizer : {"adam", "adamw", "sgd"}) {
@@ -53,13 +63,10 @@ TEST_F(LstmFiles, ALearnerGoesOnFromItsStateInTheSameBits) {
     options.ema = 0.95;
     options.weight_decay = 0.01;
     Executors crew(2);
-    const auto whole = make_learner(options, task_of(3)), first = make_learner(options, task_of(3)),
-               second = make_learner(options, task_of(3));
+    const auto whole = make_learner(options, task_of(3)), first = make_learner(options, task_of(3));
     train_steps(*whole, 0, 9, crew);
     train_steps(*first, 0, 4, crew);
-    const fs::path file = folder / fmt::format("{}.safetensors", optimizer);
-    write_safetensors(file, first->state(), {});
-    second->load_state(SafetensorsReader(file), nlohmann::json::parse(first->state_numbers().dump()));
+    const auto second = saved_and_loaded(*first, options);
     train_steps(*second, 4, 9, crew);
     EXPECT_TRUE(values_of(whole->state()) == values_of(second->state())) << optimizer;
   }
@@ -72,13 +79,10 @@ TEST_F(LstmFiles, ALearnerGoesOnWhileSomeWordsHaveNotComeUpYet) {
     options.optimizer = optimizer;
     options.weight_decay = std::string(optimizer) == "adamw" ? 0.01 : 0;
     Executors crew(2);
-    const auto whole = make_learner(options, task_of(3)), first = make_learner(options, task_of(3)),
-               second = make_learner(options, task_of(3));
+    const auto whole = make_learner(options, task_of(3)), first = make_learner(options, task_of(3));
     train_steps(*whole, 0, 4, crew);
     train_steps(*first, 0, 1, crew);
-    const fs::path file = folder / fmt::format("{}.safetensors", optimizer);
-    write_safetensors(file, first->state(), {});
-    second->load_state(SafetensorsReader(file), nlohmann::json::parse(first->state_numbers().dump()));
+    const auto second = saved_and_loaded(*first, options);
     size_t untouched = 0;
     for (const TensorView& view : first->state())
       for (uint64_t row = 0; view.name == "first.embedding.weight" && row < view.rows; ++row)
