@@ -137,15 +137,20 @@ nlohmann::ordered_json Optimizer::state_numbers() const {
 void Optimizer::load_numbers(const nlohmann::json& numbers) {
   beta1_power_ = numbers.at("beta1_power").get<double>();
   beta2_power_ = numbers.at("beta2_power").get<double>();
+  find_moments();
+}
+
+void Optimizer::find_moments() {
+  const auto is_not_zero = [](float value) { return value != 0; };
   for (size_t i = 0; i < has_moments_.size(); ++i)
     for (size_t row = 0; row < has_moments_[i].size(); ++row) {
+      has_moments_[i][row] = 0;
       const uint64_t width = model_.parameters()[i].shape[1];
-      const auto is_zero = [](float value) { return value == 0; };
-      const auto is_zero_in = [&](const std::vector<AlignedFloats>& moments) {
-        return moments.empty() ||
-               std::all_of(moments[i].data() + row * width, moments[i].data() + (row + 1) * width, is_zero);
-      };
-      has_moments_[i][row] = !is_zero_in(first_) || !is_zero_in(second_);
+      for (const auto* moments : {&first_, &second_}) {
+        if (moments->empty()) continue;
+        const float* values = (*moments)[i].data() + row * width;
+        has_moments_[i][row] |= std::any_of(values, values + width, is_not_zero);
+      }
     }
 }
 

@@ -22,6 +22,7 @@ class Optimizer {
   void update_rows(const Numbers& numbers, size_t parameter, const ExactSum& sum, uint64_t first,
                    uint64_t count);
   bool is_still_zero(const Numbers& numbers, size_t parameter, uint32_t row) const;
+  void find_moments();  // those that were loaded
 
   TrainOptions options_;
   const TensorModel& model_;
