@@ -9,7 +9,8 @@
 namespace paceline {
 namespace {
 
-constexpr size_t chunk_rows = 192;  // whose gates stay in the cache from the first product to the cells
+// Whose gates stay in the cache from the inputs' product to the cells, and backward from these to that.
+constexpr size_t chunk_rows = 192;
 
 void multiply_by_mask(const float* values, const float* mask, size_t count, float* to) {
   for (size_t i = 0; i < count; ++i) to[i] = values[i] * mask[i];
@@ -28,6 +29,12 @@ ConstRows chosen_rows(const ConstRows& all, const std::vector<uint32_t>& chosen,
   list.clear();
   for (uint32_t row : chosen) list.push_back(all.rows[row]);
   return {all.base, all.stride, list.data()};
+}
+
+template <class Rows>
+Rows rows_from(const Rows& all, size_t first) {
+  return all.rows ? Rows{all.base, all.stride, all.rows + first}
+                  : Rows{all.base + first * all.stride, all.stride};
 }
 
 // The first moment behind a chunk of at least chunk_rows rows.
@@ -153,9 +160,8 @@ void recurrent_forward(const RecurrentWeights& w, const PackedGrains& packed, co
   if (w.cell == Cell::gru) cache.recurrent.reserve(packed.sequences() * G);
   for (size_t moment = 0; moment < packed.moments();) {
     const size_t end = end_of_chunk(packed, moment), row = packed.begin[moment];
-    const ConstRows rows = input.rows ? ConstRows{input.base, input.stride, input.rows + row}
-                                      : ConstRows{input.base + row * input.stride, input.stride};
-    multiply(packed.begin[end] - row, rows, w.from_input, {gates + row * G, G}, Start::bias, w.bias.data());
+    multiply(packed.begin[end] - row, rows_from(input, row), w.from_input, {gates + row * G, G}, Start::bias,
+             w.bias.data());
     for (; moment < end; ++moment) forward_moment(w, packed, moment, mask, cache);
   }
 }
@@ -168,9 +174,14 @@ void recurrent_backward(const RecurrentWeights& w, const PackedGrains& packed, c
   std::memset(cache.d_cell.reserve(N * H), 0, N * H * sizeof(float));
   cache.d_product.reserve(N * H);
   cache.d_bias.assign(packed.grain_count() * bias_sums(w), 0.f);
-  for (size_t moment = packed.moments(); moment-- > 0;)
+  size_t behind = packed.tokens();  // rows from here on have given their inputs' gradients
+  for (size_t moment = packed.moments(); moment-- > 0;) {
     backward_moment(w, packed, moment, mask, d_output, cache);
-  multiply(packed.tokens(), {cache.gates.data(), G}, w.to_input, d_input, start);
+    const size_t row = packed.begin[moment];
+    if (moment > 0 && behind - row < chunk_rows) continue;
+    multiply(behind - row, {cache.gates.data() + row * G, G}, w.to_input, rows_from(d_input, row), start);
+    behind = row;
+  }
 }
 
 }  // namespace paceline
