@@ -211,15 +211,25 @@ GradientSink& ExactSum::sink(unsigned executor, size_t grains) {
   return *parts_[executor]->sink;
 }
 
+// The first who has something is copied, the others are added to it.
 void ExactSum::gather_tensor(Tensor& tensor, int32_t* into) {
-  std::memset(into, 0, tensor.size * sizeof(int32_t));
-  for (auto& part : parts_) {
-    auto& from = part->sums[tensor.number];
-    if (!tensor.rows && !from.empty) add_integers(from.integers(), tensor.size, into);
-    for (size_t slot = 0; tensor.rows && slot < tensor.touched.size(); ++slot)
-      if (from.present[slot])
-        add_integers(from.integers() + slot * tensor.width, tensor.width, into + slot * tensor.width);
-  }
+  const auto gather_range = [&](size_t first, size_t count, const auto& has) {
+    bool empty = true;
+    for (auto& part : parts_) {
+      auto& from = part->sums[tensor.number];
+      if (!has(from)) continue;
+      if (empty)
+        std::memcpy(into + first, from.integers() + first, count * sizeof(int32_t));
+      else
+        add_integers(from.integers() + first, count, into + first);
+      empty = false;
+    }
+    if (empty) std::memset(into + first, 0, count * sizeof(int32_t));
+  };
+  if (!tensor.rows) gather_range(0, tensor.size, [](const Part::Sums& from) { return !from.empty; });
+  for (size_t slot = 0; tensor.rows && slot < tensor.touched.size(); ++slot)
+    gather_range(slot * tensor.width, tensor.width,
+                 [&](const Part::Sums& from) { return from.present[slot] != 0; });
   tensor.gathered = into;
 }
 
