@@ -52,6 +52,7 @@ class Crew {
  private:
   void open_counter(const CrewOptions& options);
   void lose(const std::string& sentence);
+  bool asks_elsewhere() const;
   Deal next(const Claim& claim);
 
   Exchange& exchange_;
