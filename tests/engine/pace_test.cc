@@ -214,6 +214,17 @@ TEST(PaceShares, AnExecutorTakesItsPartAtMost) {
   EXPECT_EQ(grains_at_once(UINT32_MAX, 0, 3, UINT32_MAX), 1431655765u);
 }
 
+TEST(PaceShares, APartIsTakenInEqualPortions) {
+  std::vector<uint32_t> portions;
+  for (uint32_t left = 9; left > 0; left -= portions.back())
+    portions.push_back(grains_at_once(left, 0, 1, 4));
+  EXPECT_EQ(portions, (std::vector<uint32_t>{3, 3, 3})) << "not 4, 4 and one by itself";
+  EXPECT_EQ(in_equal_portions(8, 4), 4u);
+  EXPECT_EQ(in_equal_portions(5, 4), 3u);
+  EXPECT_EQ(in_equal_portions(1, 4), 1u);
+  EXPECT_EQ(in_equal_portions(3, 0), 1u);
+}
+
 // Two executors of one worker, of which one needs this many times the other's time for a grain.
 std::vector<uint32_t> counts_of_deals(double slowness) {
   const auto pace = make_pace({.policy = "even", .executors = {2}});

@@ -105,8 +105,8 @@ class Pull : public Pace {
     const double end = earliest_end(left, now, now + left * self.seconds, all);
     const uint32_t own = static_cast<uint32_t>(
         std::clamp<double>(std::floor((end - now) / self.seconds), 1, static_cast<double>(left)));
-    const uint32_t portions = (own - 1) / std::max(wanted, 1u) + 1, grains = (own - 1) / portions + 1;
-    return {grains, grains == left || (portions == 1 && !is_alone)};
+    const uint32_t grains = in_equal_portions(own, wanted);
+    return {grains, grains == left || (grains == own && !is_alone)};
   }
 
   // Those who are busy or will still ask, and whose speed is known. Without one nobody is declined, so the

@@ -94,9 +94,15 @@ double executor_speed(const WorkerStep& step, unsigned executors) {
   return tokens_of_grain * static_cast<double>(rounds(step.grains, executors)) / step.seconds;
 }
 
+uint32_t in_equal_portions(uint32_t grains, uint32_t most) {
+  const uint32_t portions = (grains - 1) / std::max(most, 1u) + 1;
+  return (grains - 1) / portions + 1;
+}
+
 uint32_t grains_at_once(uint32_t left, double with_others, unsigned executors, uint32_t wanted) {
-  const double part = std::round((left + with_others) / executors);
-  return static_cast<uint32_t>(std::clamp<double>(std::min<double>(part, wanted), 1, left));
+  const auto part =
+      static_cast<uint32_t>(std::clamp<double>(std::round((left + with_others) / executors), 1, left));
+  return in_equal_portions(part, wanted);
 }
 
 SharedOut::SharedOut(std::vector<unsigned> executors)

@@ -27,6 +27,9 @@ double step_seconds(std::span<const uint64_t> shares, std::span<const double> sp
 // 0 when the worker had no grain.
 double executor_speed(const WorkerStep& step, unsigned executors);
 
+// The first of as few equal portions as there can be with at most `most` each: a grain by itself is computed
+// more slowly than several together.
+uint32_t in_equal_portions(uint32_t grains, uint32_t most);
 // How many of the grains that are left an executor takes at once, of several equal ones: its part at most of
 // these and of those that the others are still at, so that all end together.
 uint32_t grains_at_once(uint32_t left, double with_others, unsigned executors, uint32_t wanted);
