@@ -45,6 +45,13 @@ def build():
     subprocess.run([PROGRAM, "--version"], check=True, stdout=subprocess.DEVNULL)
 
 
+def build_program(name):
+    """Builds a program of bench/CMakeLists.txt, after build(); returns its path."""
+    folder = os.path.join(ROOT, "build", "release")
+    subprocess.run(["cmake", "--build", folder, "--target", name], check=True, stdout=subprocess.DEVNULL)
+    return os.path.join(folder, "bin", name)
+
+
 def data_folder():
     """Where the real data lies: PACELINE_DATA, or shared/data beside the project."""
     folder = os.environ.get("PACELINE_DATA", os.path.join(os.path.dirname(ROOT), "shared", "data"))
