@@ -35,11 +35,17 @@ using V = hn::Vec<D>;
 // Two vectors of columns by as many rows as the registers hold.
 constexpr size_t tile_rows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 
+// What is needed next, to be fetched into the second cache: so many bytes for every step of k.
+struct Ahead {
+  const char* from = nullptr;
+  size_t step = 0;
+};
+
 // One tile: `count` rows of the left side by one panel of the right. left(i, k): an element of the left side;
 // out(i): where row i of the result goes.
-template <size_t count, class Left, class Out>
+template <size_t count, class Left, class Out, class Beside>
 HWY_INLINE HWY_ATTR void ComputeTile(const Left& left, const float* HWY_RESTRICT panel, size_t depth,
-                                     const Out& out, const float* bias, Start start) {
+                                     const Out& out, const float* bias, Start start, const Beside& beside) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   V low[count], high[count];
@@ -52,6 +58,7 @@ HWY_INLINE HWY_ATTR void ComputeTile(const Left& left, const float* HWY_RESTRICT
   for (size_t k = 0; k < depth; ++k) {
     const V b0 = hn::Load(d, panel), b1 = hn::Load(d, panel + lanes);
     panel += 2 * lanes;
+    beside(k);
 #pragma GCC unroll 16
     for (size_t i = 0; i < count; ++i) {
       const V a = hn::Set(d, left(i, k));
@@ -68,13 +75,36 @@ HWY_INLINE HWY_ATTR void ComputeTile(const Left& left, const float* HWY_RESTRICT
 
 // Rows anywhere.
 template <size_t count>
-HWY_ATTR void Tile(const float* const* left, const float* HWY_RESTRICT panel, size_t depth, float* const* out,
-                   const float* bias, Start start) {
+HWY_ATTR void ListedTile(const float* const* left, const float* HWY_RESTRICT panel, size_t depth,
+                         float* const* out, const float* bias, Start start) {
   const float* rows[count];
 #pragma GCC unroll 16
   for (size_t i = 0; i < count; ++i) rows[i] = left[i];
   ComputeTile<count>([&](size_t i, size_t k) HWY_ATTR { return rows[i][k]; }, panel, depth,
-                     [&](size_t i) HWY_ATTR { return out[i]; }, bias, start);
+                     [&](size_t i) HWY_ATTR { return out[i]; }, bias, start, [](size_t) HWY_ATTR {});
+}
+
+// Rows a stride apart. With a pointer to each of them there would not be registers enough for `ahead`, and
+// moving pointers to and fro costs as much as multiplying: so there is one to every third.
+template <size_t count, bool fetches>
+HWY_ATTR void Tile(const float* left, size_t stride, const float* HWY_RESTRICT panel, size_t depth,
+                   float* const* out, const float* bias, Start start, Ahead ahead) {
+  constexpr size_t groups = (count + 2) / 3;
+  const float* rows[groups];
+#pragma GCC unroll 16
+  for (size_t g = 0; g < groups; ++g) rows[g] = left + 3 * g * stride;
+  ComputeTile<count>(
+      [&](size_t i, size_t k) HWY_ATTR {
+        const float* row = rows[i / 3] + k;
+        return i % 3 == 0 ? row[0] : i % 3 == 1 ? row[stride] : row[2 * stride];
+      },
+      panel, depth, [&](size_t i) HWY_ATTR { return out[i]; }, bias, start,
+      [&](size_t) HWY_ATTR {
+        if constexpr (fetches) {
+          __builtin_prefetch(ahead.from, 0, 2);
+          ahead.from += ahead.step;
+        }
+      });
 }
 
 // Rows that PackLeft has laid out, into rows that are a stride apart; most of their tiles are shallow, so
@@ -83,7 +113,8 @@ template <size_t count>
 HWY_ATTR void PackedTile(const float* HWY_RESTRICT left, const float* HWY_RESTRICT panel, size_t depth,
                          float* out, size_t stride, Start start) {
   ComputeTile<count>([&](size_t i, size_t k) HWY_ATTR { return left[k * count + i]; }, panel, depth,
-                     [&](size_t i) HWY_ATTR { return out + i * stride; }, nullptr, start);
+                     [&](size_t i) HWY_ATTR { return out + i * stride; }, nullptr, start,
+                     [](size_t) HWY_ATTR {});
 }
 
 // Calls body with a number of rows, at most `most`, as a constant.
@@ -110,10 +141,25 @@ HWY_NOINLINE HWY_ATTR void EdgeTile(size_t count, size_t columns, const Out& out
   for (size_t i = 0; i < count; ++i) std::memcpy(out(i), edge + i * stride, columns * sizeof(float));
 }
 
-HWY_ATTR void PanelTile(size_t count, const float* const* left, const float* panel, size_t depth,
-                        float* const* out, size_t columns, const float* bias, Start start) {
+// The left rows of a tile: a stride apart, or, with a list, anywhere.
+struct TileRows {
+  const float* first;
+  size_t stride;
+  const float* const* list;
+};
+
+HWY_ATTR void PanelTile(size_t count, const TileRows& left, const float* panel, size_t depth,
+                        float* const* out, size_t columns, const float* bias, Start start,
+                        const Ahead& ahead) {
   const auto whole = [&](float* const* to, const float* from, Start begin) HWY_ATTR {
-    WithRows<tile_rows>(count, [&](auto rows) HWY_ATTR { Tile<rows>(left, panel, depth, to, from, begin); });
+    WithRows<tile_rows>(count, [&](auto rows) HWY_ATTR {
+      if (left.list != nullptr)
+        ListedTile<rows>(left.list, panel, depth, to, from, begin);
+      else if (ahead.step > 0)
+        Tile<rows, true>(left.first, left.stride, panel, depth, to, from, begin, ahead);
+      else
+        Tile<rows, false>(left.first, left.stride, panel, depth, to, from, begin, ahead);
+    });
   };
   if (columns >= PanelWidth()) return whole(out, bias, start);
   EdgeTile(
@@ -136,15 +182,6 @@ HWY_ATTR void PackedPanelTile(size_t count, const float* left, const float* pane
       count, columns, [&](size_t i) HWY_ATTR { return out + i * out_stride; }, nullptr, start, whole);
 }
 
-// A part of what is needed next, into the second cache, for processors follow a panel that comes from memory
-// too late by themselves. For fewer rows asking costs more than it can bring.
-constexpr size_t least_tiles_to_fetch = 8;
-HWY_INLINE void FetchAhead(const float* from, size_t floats, size_t part, size_t parts) {
-  constexpr size_t line = 64 / sizeof(float);
-  for (size_t i = floats / line * part / parts; i < floats / line * (part + 1) / parts; ++i)
-    __builtin_prefetch(from + i * line, 0, 2);
-}
-
 // Rows in blocks that stay in the second cache, and a part of k at a time; within these all panels. apart:
 // nullptr, or memory for a block to be copied to.
 HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const PackedMatrix& matrix, const MutableRows& out,
@@ -153,27 +190,33 @@ HWY_ATTR void Multiply(size_t rows, const ConstRows& in, const PackedMatrix& mat
   const size_t depth = matrix.depth(), columns = matrix.columns();
   const size_t width = PanelWidth();
   const LeftBlock block(rows, depth);
+  const bool is_listed = apart == nullptr && in.rows != nullptr;
   for (size_t first = 0; first < rows; first += block.rows)
     for (size_t k0 = 0; k0 == 0 || k0 < depth; k0 += block.depth) {
       const size_t count = std::min(block.rows, rows - first), tiles = (count + tile_rows - 1) / tile_rows;
       const size_t ks = std::min(block.depth, depth - k0);
       for (size_t i = 0; i < count && apart != nullptr; ++i)
         std::memcpy(apart + i * block.stride(), in.row(first + i) + k0, ks * sizeof(float));
+      const float* near = apart != nullptr ? apart : in.base + (is_listed ? 0 : first * in.stride + k0);
+      const size_t near_stride = apart != nullptr ? block.stride() : in.stride;
       for (size_t j = 0; j < columns; j += width) {
-        const float *panel = packed + j * depth + k0 * width, *next = panel + width * depth;
-        const bool fetches =
-            matrix.comes_from_memory() && tiles >= least_tiles_to_fetch && j + width < columns;
+        const float* panel = packed + j * depth + k0 * width;
+        const bool last = j + width >= columns;
+        const float* next = last ? packed + (k0 + ks) * width : panel + width * depth;
+        const bool fetches = matrix.comes_from_memory() && !(last && k0 + ks >= depth);
+        const size_t step = fetches ? (width * sizeof(float) + tiles - 1) / tiles : 0;
         for (size_t t = 0; t < tiles; ++t) {  // tiles of almost equal height
-          if (fetches) FetchAhead(next, ks * width, t, tiles);
           const size_t begin = count * t / tiles, end = count * (t + 1) / tiles;
-          const float* left[tile_rows];
+          const float* list[tile_rows];
           float* to[tile_rows];
           for (size_t i = begin; i < end; ++i) {
-            left[i - begin] = apart != nullptr ? apart + i * block.stride() : in.row(first + i) + k0;
+            if (is_listed) list[i - begin] = in.row(first + i) + k0;
             to[i - begin] = out.row(first + i) + j;
           }
+          const TileRows left = {near + begin * near_stride, near_stride, is_listed ? list : nullptr};
           PanelTile(end - begin, left, panel, ks, to, columns - j, bias ? bias + j : nullptr,
-                    k0 == 0 ? start : Start::add);
+                    k0 == 0 ? start : Start::add,
+                    {reinterpret_cast<const char*>(next) + t * step * ks, step});
         }
       }
     }
