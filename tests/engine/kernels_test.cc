@@ -176,6 +176,33 @@ TEST(FixedPoint, MaximumIsOfTheMagnitudeAndNotANumberIsAboveAll) {
   }
 }
 
+TEST(FixedPoint, ABlockGoesWhereItIsToGoAndNowhereElse) {
+  const size_t rows = 5, stride = 32, to_stride = 48;
+  const auto gradient = random_values(12, rows * stride);
+  for (size_t columns : {3, 16, 32})
+    for (RowsGo go : {RowsGo::there, RowsGo::onto, RowsGo::past_caches})
+      for (bool is_first : {true, false}) {
+        std::vector<int32_t> before(rows * stride, 1000);
+        AlignedFloats memory;
+        auto* to = reinterpret_cast<int32_t*>(memory.reserve(rows * to_stride));
+        std::fill_n(to, rows * to_stride, 7);
+        const uint32_t largest =
+            put_fixed({gradient.data(), is_first ? nullptr : before.data(), rows, columns, stride, 1024}, to,
+                      to_stride, go);
+        end_streams();
+        float expected_largest = 0;
+        for (size_t r = 0; r < rows; ++r)
+          for (size_t c = 0; c < to_stride; ++c) {
+            const float g = c < columns ? gradient[r * stride + c] : 0.f;
+            expected_largest = std::max(expected_largest, std::abs(g));
+            const int32_t value = static_cast<int32_t>(std::nearbyint(g * 1024)) + (is_first ? 0 : 1000);
+            const int32_t expected = c >= columns ? 7 : go == RowsGo::onto ? 7 + value : value;
+            ASSERT_EQ(to[r * to_stride + c], expected) << r << " " << c << " of " << columns;
+          }
+        EXPECT_EQ(std::bit_cast<float>(largest), expected_largest);
+      }
+}
+
 TEST(SumOfSquares, EightLanesWhateverTheWidthOfVectors) {
   for (size_t count : {0, 1, 7, 8, 9, 31, 1000}) {
     const std::vector<float> values = random_values(11, count);

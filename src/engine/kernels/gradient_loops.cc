@@ -24,6 +24,14 @@ HWY_BEFORE_NAMESPACE();
 namespace paceline::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Long arrays come from memory, and processors that follow one by themselves stay too close to where it is
+// read.
+template <class T>
+HWY_INLINE void FetchAhead(const T* values) {
+  constexpr size_t distance = 4096;  // bytes
+  __builtin_prefetch(reinterpret_cast<const char*>(values) + distance);
+}
+
 // The bits of |x|, compared as integers.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE auto MagnitudeBits(D, V x) {
@@ -31,24 +39,51 @@ HWY_INLINE auto MagnitudeBits(D, V x) {
   return hn::BitCast(di, hn::Abs(x));
 }
 
+// What fits into an integer, rounded to the nearest. What does not fit makes its step be repeated, whatever
+// becomes of it here, so that it need not be looked after.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE HWY_ATTR auto Rounded([[maybe_unused]] D d, V x) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if constexpr (hn::MaxLanes(d) == 16)
+    return hn::Vec<hn::RebindToSigned<D>>{_mm512_cvtps_epi32(x.raw)};
+  else
+#endif
+    return hn::NearestInt(x);
+}
+
+// The largest magnitude of values that come by as vectors or one by one.
+class Largest {
+ public:
+  HWY_INLINE HWY_ATTR Largest() : vector_(hn::Zero(DI())) {}
+  template <class D, class V = hn::Vec<D>>
+  HWY_INLINE HWY_ATTR void See(D d, V x) {
+    if constexpr (hn::MaxLanes(d) == 1)
+      one_ = HWY_MAX(one_, hn::GetLane(MagnitudeBits(d, x)));
+    else
+      vector_ = hn::Max(vector_, MagnitudeBits(d, x));
+  }
+  HWY_INLINE HWY_ATTR uint32_t bits() const {
+    return static_cast<uint32_t>(HWY_MAX(one_, hn::GetLane(hn::MaxOfLanes(DI(), vector_))));
+  }
+
+ private:
+  using DI = hn::RebindToSigned<hn::ScalableTag<float>>;
+  hn::Vec<DI> vector_;
+  int32_t one_ = 0;
+};
+
 template <bool first>
 HWY_ATTR uint32_t AddFixed(const float* gradient, size_t count, float scale, int32_t* sums) {
-  const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  auto largest = hn::Zero(di);
-  int32_t rest = 0;
+  Largest largest;
   ForVectors(count, [&](auto tag, size_t i) HWY_ATTR {
     const hn::RebindToSigned<decltype(tag)> integers;
     const auto g = hn::LoadU(tag, gradient + i);
-    auto q = hn::NearestInt(hn::Mul(g, hn::Set(tag, scale)));
+    auto q = Rounded(tag, hn::Mul(g, hn::Set(tag, scale)));
     if constexpr (!first) q = hn::Add(q, hn::LoadU(integers, sums + i));
     hn::StoreU(q, integers, sums + i);
-    if constexpr (hn::MaxLanes(tag) == 1)
-      rest = HWY_MAX(rest, hn::GetLane(MagnitudeBits(tag, g)));
-    else
-      largest = hn::Max(largest, MagnitudeBits(tag, g));
+    largest.See(tag, g);
   });
-  return static_cast<uint32_t>(HWY_MAX(rest, hn::GetLane(hn::MaxOfLanes(di, largest))));
+  return largest.bits();
 }
 
 HWY_ATTR uint32_t AddFixedFirst(const float* gradient, size_t count, float scale, int32_t* sums) {
@@ -58,32 +93,55 @@ HWY_ATTR uint32_t AddFixedMore(const float* gradient, size_t count, float scale,
   return AddFixed<false>(gradient, count, scale, sums);
 }
 
+template <RowsGo go>
+HWY_ATTR uint32_t FixedRows(const FixedBlock& block, int32_t* to, size_t to_stride) {
+  Largest largest;
+  for (size_t r = 0; r < block.rows; ++r, to += to_stride) {
+    const float* gradient = block.gradient + r * block.stride;
+    const int32_t* before = block.before == nullptr ? nullptr : block.before + r * block.stride;
+    ForVectors(block.columns, [&](auto tag, size_t i) HWY_ATTR {
+      const hn::RebindToSigned<decltype(tag)> integers;
+      const auto g = hn::LoadU(tag, gradient + i);
+      auto q = Rounded(tag, hn::Mul(g, hn::Set(tag, block.scale)));
+      if (before != nullptr) q = hn::Add(q, hn::LoadU(integers, before + i));
+      if constexpr (go == RowsGo::onto) q = hn::Add(q, hn::LoadU(integers, to + i));
+      if constexpr (go == RowsGo::past_caches && hn::MaxLanes(tag) > 1)
+        hn::Stream(q, integers, to + i);
+      else
+        hn::StoreU(q, integers, to + i);
+      largest.See(tag, g);
+    });
+  }
+  return largest.bits();
+}
+
+HWY_ATTR uint32_t FixedRowsThere(const FixedBlock& block, int32_t* to, size_t to_stride) {
+  return FixedRows<RowsGo::there>(block, to, to_stride);
+}
+HWY_ATTR uint32_t FixedRowsOnto(const FixedBlock& block, int32_t* to, size_t to_stride) {
+  return FixedRows<RowsGo::onto>(block, to, to_stride);
+}
+HWY_ATTR uint32_t FixedRowsPast(const FixedBlock& block, int32_t* to, size_t to_stride) {
+  return FixedRows<RowsGo::past_caches>(block, to, to_stride);
+}
+
 HWY_ATTR uint32_t AddFloat(const float* gradient, size_t count, float* sums, bool first) {
-  const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  auto largest = hn::Zero(di);
-  int32_t rest = 0;
+  Largest largest;
   ForVectors(count, [&](auto tag, size_t i) HWY_ATTR {
     const auto g = hn::LoadU(tag, gradient + i);
     hn::StoreU(first ? g : hn::Add(g, hn::LoadU(tag, sums + i)), tag, sums + i);
-    if constexpr (hn::MaxLanes(tag) == 1)
-      rest = HWY_MAX(rest, hn::GetLane(MagnitudeBits(tag, g)));
-    else
-      largest = hn::Max(largest, MagnitudeBits(tag, g));
+    largest.See(tag, g);
   });
-  return static_cast<uint32_t>(HWY_MAX(rest, hn::GetLane(hn::MaxOfLanes(di, largest))));
+  return largest.bits();
 }
 
 HWY_ATTR void AddIntegers(const int32_t* from, size_t count, int32_t* sums) {
   ForVectors(count, [&](auto tag, size_t i) HWY_ATTR {
     const hn::RebindToSigned<decltype(tag)> d;
+    FetchAhead(from + i);
+    FetchAhead(sums + i);
     hn::StoreU(hn::Add(hn::LoadU(d, from + i), hn::LoadU(d, sums + i)), d, sums + i);
   });
-}
-
-HWY_ATTR void StreamFloats(const float* from, size_t count, float* to) {
-  const hn::ScalableTag<float> d;
-  for (size_t i = 0; i < count; i += hn::Lanes(d)) hn::Stream(hn::LoadU(d, from + i), d, to + i);
 }
 
 HWY_ATTR void AddFloats(const float* from, size_t count, float* sums) {
@@ -127,6 +185,10 @@ HWY_ATTR double SumOfSquares(const float* values, size_t count) {
 HWY_ATTR void AdamStep(const AdamNumbers& n, size_t count, const float* gradient, float* values, float* first,
                        float* second) {
   ForVectors(count, [&](auto d, size_t i) HWY_ATTR {
+    FetchAhead(gradient + i);
+    FetchAhead(values + i);
+    FetchAhead(first + i);
+    FetchAhead(second + i);
     auto value = hn::LoadU(d, values + i);
     auto g = hn::Mul(hn::LoadU(d, gradient + i), hn::Set(d, n.gradient));
     if (n.l2 != 0) g = hn::MulAdd(hn::Set(d, n.l2), value, g);
@@ -144,6 +206,7 @@ HWY_ATTR void AdamStep(const AdamNumbers& n, size_t count, const float* gradient
 
 HWY_ATTR void Shrink(float decay, size_t count, float* values) {
   ForVectors(count, [&](auto d, size_t i) HWY_ATTR {
+    FetchAhead(values + i);
     const auto value = hn::LoadU(d, values + i);
     hn::StoreU(hn::NegMulAdd(value, hn::Set(d, decay), value), d, values + i);
   });
@@ -209,9 +272,11 @@ namespace paceline {
 namespace {
 HWY_EXPORT(AddFixedFirst);
 HWY_EXPORT(AddFixedMore);
+HWY_EXPORT(FixedRowsThere);
+HWY_EXPORT(FixedRowsOnto);
+HWY_EXPORT(FixedRowsPast);
 HWY_EXPORT(AddFloat);
 HWY_EXPORT(AddIntegers);
-HWY_EXPORT(StreamFloats);
 HWY_EXPORT(AddFloats);
 HWY_EXPORT(ToFloat);
 HWY_EXPORT(AdamStep);
@@ -226,18 +291,18 @@ uint32_t add_fixed(const float* gradient, size_t count, float scale, int32_t* su
   return first ? HWY_DYNAMIC_DISPATCH(AddFixedFirst)(gradient, count, scale, sums)
                : HWY_DYNAMIC_DISPATCH(AddFixedMore)(gradient, count, scale, sums);
 }
+uint32_t put_fixed(const FixedBlock& block, int32_t* to, size_t to_stride, RowsGo go) {
+  if (go == RowsGo::onto) return HWY_DYNAMIC_DISPATCH(FixedRowsOnto)(block, to, to_stride);
+  constexpr size_t line = 64 / sizeof(int32_t);  // no vector is larger
+  const bool lines = reinterpret_cast<uintptr_t>(to) % 64 == 0 && (to_stride | block.columns) % line == 0;
+  return go == RowsGo::past_caches && lines ? HWY_DYNAMIC_DISPATCH(FixedRowsPast)(block, to, to_stride)
+                                            : HWY_DYNAMIC_DISPATCH(FixedRowsThere)(block, to, to_stride);
+}
 uint32_t add_float(const float* gradient, size_t count, float* sums, bool first) {
   return HWY_DYNAMIC_DISPATCH(AddFloat)(gradient, count, sums, first);
 }
 void add_integers(const int32_t* from, size_t count, int32_t* sums) {
   HWY_DYNAMIC_DISPATCH(AddIntegers)(from, count, sums);
-}
-void stream_floats(const float* from, size_t count, float* to) {
-  constexpr size_t line = 64;  // bytes: no vector is larger
-  if (reinterpret_cast<uintptr_t>(to) % line != 0 || count * sizeof(float) % line != 0)
-    std::memcpy(to, from, count * sizeof(float));
-  else
-    HWY_DYNAMIC_DISPATCH(StreamFloats)(from, count, to);
 }
 void end_streams() { hwy::FlushStream(); }
 void add_floats(const float* from, size_t count, float* sums) {

@@ -9,13 +9,22 @@ namespace paceline {
 // sums[i] (+)= round(gradient[i] * scale); returns the largest |gradient[i]| as the bits of a float, whose
 // order as integers is the order of the values, with infinity and NaN above all numbers.
 uint32_t add_fixed(const float* gradient, size_t count, float scale, int32_t* sums, bool first);
+// A block of a matrix, to be rounded in the same way: round(gradient * scale) + before.
+struct FixedBlock {
+  const float* gradient;
+  const int32_t* before;  // rounded blocks that were added up already, or nullptr
+  size_t rows, columns, stride;
+  float scale;
+};
+// What is there is replaced, or added to, or replaced past the caches: where it is not read again soon, that
+// spares reading it before.
+enum class RowsGo { there, onto, past_caches };
+uint32_t put_fixed(const FixedBlock& block, int32_t* to, size_t to_stride, RowsGo go);
 // sums[i] (+)= gradient[i]; the same maximum.
 uint32_t add_float(const float* gradient, size_t count, float* sums, bool first);
 void add_integers(const int32_t* from, size_t count, int32_t* sums);
 void add_floats(const float* from, size_t count, float* sums);
-// A copy past the caches, of what is not read again soon: it spares reading what is overwritten.
-void stream_floats(const float* from, size_t count, float* to);
-// Before other threads read what was streamed.
+// Before other threads read what went past the caches.
 void end_streams();
 // values[i] = sums[i] * unit
 void to_float(const int32_t* sums, size_t count, float unit, float* values);

@@ -74,7 +74,8 @@ HWY_INLINE HWY_ATTR void Transpose(const float* rows, size_t stride, size_t coun
     for (size_t c = 0; c < width; ++c) to[k * width + c] = c < count ? rows[c * stride + k] : 0.f;
 }
 
-// `count` rows of a matrix as the columns of one panel.
+// `count` rows of a matrix as the columns of one panel. Where the panel goes past the caches, its rows come
+// from memory and so do those behind them, which are asked for meanwhile.
 template <bool past>
 HWY_ATTR void PutColumns(const float* rows, size_t stride, size_t count, size_t depth, float* to) {
   constexpr size_t at_once = 16;
@@ -82,6 +83,7 @@ HWY_ATTR void PutColumns(const float* rows, size_t stride, size_t count, size_t 
   const size_t width = PanelWidth();
   for (size_t k = 0; k < depth; k += at_once) {
     const size_t ks = std::min(at_once, depth - k);
+    for (size_t c = 0; past && c < count; ++c) __builtin_prefetch(rows + (count + c) * stride + k);
     Transpose(rows + k, stride, count, ks, past ? block : to + k * width);
     if (past) Put<true>(block, ks * width, to + k * width);
   }

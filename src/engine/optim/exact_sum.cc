@@ -60,13 +60,16 @@ class ExactSum::Sink final : public GradientSink {
     tell(tensor);
   }
 
+  // The blocks of all grains that are computed at once are added up while they are in a cache; the last one
+  // takes the sum to where it belongs.
   void block(size_t, size_t parameter, const MatrixBlock& block) override {
     const Tensor& tensor = sum_.tensors_[parameter];
     auto& sums = part_.sums[parameter];
     const size_t size = block.rows * block.stride;
-    add(tensor, block.values, size, pending_.reserve(size), first_pending_, sums);
+    float* pending = pending_.reserve(size);
+    if (block.more || !sum_.exact_) add(tensor, block.values, size, pending, first_pending_, sums);
+    if (!block.more) give(tensor, block, sums);
     first_pending_ = !block.more;
-    if (!block.more) give_pending(tensor, block, sums);
     if (block.last) tell(tensor);
   }
 
@@ -91,22 +94,27 @@ class ExactSum::Sink final : public GradientSink {
                     : add_float(gradient, count, to, first);
     sums.largest = std::max(sums.largest, largest);
   }
-  // The sum of a block over the grains that are computed at once, while it is still in a cache.
-  void give_pending(const Tensor& tensor, const MatrixBlock& block, Part::Sums& sums) {
-    for (size_t r = 0; r < block.rows; ++r) {
+  RowsGo goes(const Part::Sums& sums) const {
+    return !sums.empty ? RowsGo::onto : sum_.stays_in_cache_ ? RowsGo::there : RowsGo::past_caches;
+  }
+  void give(const Tensor& tensor, const MatrixBlock& block, Part::Sums& sums) {
+    const size_t place = block.row * tensor.width + block.column;
+    const RowsGo go = goes(sums);
+    const auto* before = reinterpret_cast<const int32_t*>(pending_.data());
+    if (sum_.exact_)
+      sums.largest = std::max(sums.largest, put_fixed({block.values, first_pending_ ? nullptr : before,
+                                                       block.rows, block.columns, block.stride, tensor.scale},
+                                                      sums.integers() + place, tensor.width, go));
+    for (size_t r = 0; r < block.rows && !sum_.exact_; ++r) {
       const float* from = pending_.data() + r * block.stride;
-      float* to = sums.values.data() + (block.row + r) * tensor.width + block.column;
-      if (sums.empty && sum_.stays_in_cache_)
+      float* to = sums.values.data() + place + r * tensor.width;
+      if (go != RowsGo::onto)
         std::memcpy(to, from, block.columns * sizeof(float));
-      else if (sums.empty)
-        stream_floats(from, block.columns, to);
-      else if (sum_.exact_)
-        add_integers(reinterpret_cast<const int32_t*>(from), block.columns, reinterpret_cast<int32_t*>(to));
       else
         add_floats(from, block.columns, to);
     }
     if (!block.last) return;
-    if (sums.empty && !sum_.stays_in_cache_) end_streams();
+    if (go == RowsGo::past_caches) end_streams();
     sums.empty = false;
   }
   // Every grain gives every tensor once, so a full count is the end of the bucket in these grains.
