@@ -117,7 +117,8 @@ class AtenBert final : public BertModel {
   Tensor attention(const TextRows& texts, const Tensor& query, const Tensor& key, const Tensor& value,
                    std::span<const Dropout> dropouts) const {
     const auto heads = static_cast<int64_t>(shape_.heads);
-    const double scale = 1 / std::sqrt(static_cast<double>(shape_.width / shape_.heads));
+    const uint64_t head_width = shape_.width / shape_.heads;
+    const double scale = 1 / std::sqrt(static_cast<double>(head_width));
     std::vector<Tensor> contexts;
     uint64_t first = 0;
     for (size_t i = 0; i < texts.texts(); ++i) {

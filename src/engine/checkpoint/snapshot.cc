@@ -1,5 +1,6 @@
 #include "engine/checkpoint/snapshot.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -38,8 +39,7 @@ void Snapshot::copy(uint64_t step, const nlohmann::ordered_json& state,
   reserve(bytes);
   char* to = image_.get();
   std::memcpy(to, &length, sizeof length);
-  std::memcpy(to + sizeof length, header.data(), header.size());
-  to += sizeof length + header.size();
+  to = std::copy(header.begin(), header.end(), to + sizeof length);
   for (const auto& tensor : tensors) to = append_packed(to, tensor);
 }
 

@@ -95,7 +95,7 @@ fs::path removed_of(const fs::path& folder, uint64_t step) {
 }
 
 fs::path make_staging(const fs::path& folder, uint64_t step) {
-  const fs::path staging = staging_of(folder, step);
+  fs::path staging = staging_of(folder, step);
   delete_tree(staging);
   std::error_code error;
   fs::create_directories(staging, error);

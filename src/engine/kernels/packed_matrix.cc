@@ -128,7 +128,9 @@ size_t whole_panels(size_t columns) {
   return (columns + panel_columns() - 1) / panel_columns() * panel_columns();
 }
 
-void AlignedFloats::Free::operator()(void* memory) const { std::free(memory); }
+void AlignedFloats::Free::operator()(void* memory) const {
+  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): memory from std::aligned_alloc
+}
 
 float* AlignedFloats::reserve(size_t count) {
   if (count > capacity_) {

@@ -213,7 +213,7 @@ std::vector<GrainLoss> BertModel::compute_together(const Batch& batch, uint64_t 
   forward(w, dropouts, true);
   head_forward(w, dropouts.pooled);
   const auto samples = std::span(batch.samples).subspan(batch.first_sample(first), w.texts.texts());
-  const std::vector<GrainLoss> losses = head_backward(samples, w, dropouts.pooled, sink);
+  std::vector<GrainLoss> losses = head_backward(samples, w, dropouts.pooled, sink);
   backward(w, dropouts, sink);
   return losses;
 }

@@ -16,7 +16,7 @@ uint64_t config_count(const nlohmann::json& config, const char* key, uint64_t mi
 
 std::string config_choice(const nlohmann::json& config, const char* key,
                           const std::vector<std::string>& choices) {
-  const auto value = config.at(key).get<std::string>();
+  auto value = config.at(key).get<std::string>();
   if (std::find(choices.begin(), choices.end(), value) == choices.end())
     throw std::runtime_error(fmt::format("'{}' is '{}', which is not known", key, value));
   return value;

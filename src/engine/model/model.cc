@@ -47,7 +47,7 @@ Task task_from_json(const nlohmann::json& config) {
 }
 
 BertOptions loaded_bert_options(const nlohmann::json& config, const Task& task) {
-  const BertOptions options = bert_options_from_json(config);
+  BertOptions options = bert_options_from_json(config);
   if (options.vocabulary < task.tokenizer.vocabulary_size)
     throw std::runtime_error(fmt::format("'vocab_size' is {}, but the tokenizer has {} pieces",
                                          options.vocabulary, task.tokenizer.vocabulary_size));
