@@ -39,10 +39,10 @@ TrainOptions options_of(const std::string& cell, bool both, const std::string& p
 struct Data {
   std::vector<std::vector<uint32_t>> ids;
   Batch batch;
-  explicit Data(uint64_t shortest = 1) {
+  explicit Data(uint64_t shortest = 1, uint64_t times = 1) {
     RandomStream random({3});
     for (uint64_t length : {40, 9, 9, 7, 7, 7, 5, 5, 5, 1, 4, 4, 0, 4, 1, 1, 3, 3, 2, 2, 0, 0, 1, 1, 6}) {
-      auto& row = ids.emplace_back(std::max(length, shortest));
+      auto& row = ids.emplace_back(std::max(length * times, shortest));
       for (auto& id : row) id = static_cast<uint32_t>(random.below(60));
     }
     batch.step = 5;
@@ -96,8 +96,8 @@ std::map<Hashes::Number, uint64_t> hashes_of(const TensorModel& model, const Bat
   return all;
 }
 
-void expect_same_bits(const TrainOptions& options, const std::string& name) {
-  const Data data(0);
+void expect_same_bits(const TrainOptions& options, const std::string& name, uint64_t times = 1) {
+  const Data data(0, times);
   const LstmModel model(options, task_of(3));
   const auto alone = hashes_of(model, data.batch, 1);
   for (uint64_t at_once : {2, 3, 4, 5, 6, 7, 8, 9})
@@ -109,6 +109,13 @@ TEST(LstmJoined, GrainsTogetherHaveTheBitsOfGrainsAlone) {
     for (bool both : {false, true})
       for (const char* pooling : {"last", "mean", "max", "attention"})
         expect_same_bits(options_of(cell, both, pooling), fmt::format("{} {} {}", cell, both, pooling));
+}
+
+// Products with inputs and gradients of inputs are computed for a part of the moments at a time.
+TEST(LstmJoined, SoItIsWithTextsOfManyParts) {
+  for (const char* cell : {"lstm", "gru"})
+    for (bool both : {false, true})
+      expect_same_bits(options_of(cell, both, "attention"), fmt::format("{} {} long", cell, both), 12);
 }
 
 TEST(LstmJoined, SoItIsWithEveryDropout) {

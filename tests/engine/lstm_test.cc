@@ -77,6 +77,7 @@ TEST_F(LstmFiles, ALearnerGoesOnWhileSomeWordsHaveNotComeUpYet) {
   for (const char* optimizer : {"adam", "adamw", "sgd"}) {
     TrainOptions options = small_options("lstm", false);
     options.optimizer = optimizer;
+    options.embedding_update = "dense";
     options.weight_decay = std::string(optimizer) == "adamw" ? 0.01 : 0;
     Executors crew(2);
     const auto whole = make_learner(options, task_of(3)), first = make_learner(options, task_of(3));

@@ -1,6 +1,7 @@
 #include "engine/optim/optimizer.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -141,7 +142,8 @@ void Optimizer::load_numbers(const nlohmann::json& numbers) {
 }
 
 void Optimizer::find_moments() {
-  const auto is_not_zero = [](float value) { return value != 0; };
+  // What has been touched may be -0, which the next update turns into 0.
+  const auto is_not_zero = [](float value) { return std::bit_cast<uint32_t>(value) != 0; };
   for (size_t i = 0; i < has_moments_.size(); ++i)
     for (size_t row = 0; row < has_moments_[i].size(); ++row) {
       has_moments_[i][row] = 0;

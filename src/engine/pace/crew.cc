@@ -24,13 +24,15 @@ PaceOptions policy_for(const Exchange& exchange, PaceOptions options) {
 
 }  // namespace
 
-// The counter's thread asks while this one tells what a step was like.
+// The counter's thread and executors of rank 0 ask, while another thread tells what a step was like. Whoever
+// looks at the clock first may get here last.
 class Crew::Asked final : public GrainSource {
  public:
   explicit Asked(Crew& crew) : crew_(crew) {}
   Deal next(const Claim& claim, double now) override {
     std::lock_guard lock(crew_.mutex_);
-    return crew_.pace_->next(claim, now);
+    now_ = std::max(now_, now);
+    return crew_.pace_->next(claim, now_);
   }
   uint32_t left(const Work& work, uint32_t worker) override {
     std::lock_guard lock(crew_.mutex_);
@@ -39,6 +41,7 @@ class Crew::Asked final : public GrainSource {
 
  private:
   Crew& crew_;
+  double now_ = 0;
 };
 
 Crew::Crew(Exchange& exchange, const CrewOptions& options)
