@@ -113,7 +113,7 @@ TEST_F(Commands, RunsOwnConfigTrainsTheSameModelAgain) {
 }
 
 TEST_F(Commands, TablesAreValidJsonWhenAsked) {
-  const std::string data = tiny_data(), model = tiny_run();
+  const std::string &data = tiny_data(), &model = tiny_run();
   const Words asked[] = {
       {"doctor", "--quick", "--json"},
       {"fetch-model", "--json"},

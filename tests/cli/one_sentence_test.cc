@@ -19,7 +19,7 @@ class OneSentence : public BertTraining {
     }
     Words all = {"predict", "run", "--text", "Dune is a great movie!", "--details", "--pad-to", "128"};
     all.insert(all.end(), more.begin(), more.end());
-    const Output output = run(all);
+    Output output = run(all);
     EXPECT_EQ(output.code, 0) << output.err;
     return output;
   }

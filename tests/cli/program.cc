@@ -177,7 +177,7 @@ const fs::path& shared_folder() {
 }
 
 std::string make(const char* name, const std::function<Words(const std::string&)>& arguments) {
-  const std::string path = (shared_folder() / name).string();
+  std::string path = (shared_folder() / name).string();
   const Output output = run(arguments(path));
   if (output.code != 0) work_error("{} cannot be made: {}", name, output.err);
   return path;

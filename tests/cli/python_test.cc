@@ -8,7 +8,7 @@ namespace {
 // A Python that has the module; "" when there is none.
 std::string python_with(const std::string& module) {
   const char* own = std::getenv("PACELINE_PYTHON");
-  for (const std::string python : {own ? own : "python3", "python3", "/usr/bin/python3"})
+  for (std::string python : {own ? own : "python3", "python3", "/usr/bin/python3"})
     if (Process({python, "-c", "import " + module}).wait().code == 0) return python;
   return "";
 }

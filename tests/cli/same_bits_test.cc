@@ -33,7 +33,7 @@ class SameBits : public Scratch {
       all.insert(all.end(), more.begin(), more.end());
       run_well(all);
     }
-    const std::string bytes = weights(name + "1");
+    std::string bytes = weights(name + "1");
     EXPECT_TRUE(bytes == weights(name + "2")) << name << ": two executors differ from one";
     EXPECT_TRUE(bytes == weights(name + "3")) << name << ": three executors differ from one";
     EXPECT_EQ(files_of(name + "1/model"), files_of(name + "3/model"));
@@ -42,7 +42,7 @@ class SameBits : public Scratch {
 };
 
 TEST_F(SameBits, TrainingDoesNotDependOnExecutors) {
-  const std::string data = tiny_data();
+  const std::string& data = tiny_data();
   const std::string plain = train(data, "plain", {});
   const std::string seeded = train(data, "seeded", {"--seed", "99"});
   EXPECT_FALSE(plain == seeded) << "the seed changes nothing";
@@ -70,7 +70,7 @@ TEST_F(SameBits, AnLstmDoesNotDependOnExecutors) {
 }
 
 TEST_F(SameBits, TrainingWithClassWeightsDoesNotDependOnExecutors) {
-  const std::string data = tiny_data();
+  const std::string& data = tiny_data();
   const std::string balanced = train(data, "balanced", {"--class-weights", "balanced"});
   const std::string given = train(data, "given", {"--class-weights", "3.5,1", "--seed", "4"});
   EXPECT_FALSE(balanced == given);

@@ -107,7 +107,7 @@ TEST_F(Signals, InterruptEndsPredictThatWaitsForALine) {
 }
 
 TEST_F(Signals, ReaderThatHasEnoughEndsTheProgramQuietly) {
-  const std::string model = tiny_run();
+  const std::string& model = tiny_run();
   const Output lines =
       run_script("yes fine | \"$paceline\" predict " + model + " | head -1; echo ${PIPESTATUS[1]}");
   EXPECT_EQ(lines.code, 0);

@@ -146,10 +146,12 @@ TEST(Records, UnclosedQuoteNamesTheLineWhereItOpened) {
 }
 
 TEST(Records, OverLongRecordFailsInBoundedMemory) {
+  std::string longest = "a,b\n1,2\n3,\"";
+  longest.append(10'000'000, 'x');
   SplitOptions options = csv;
   options.block_bytes = 1000;
   options.max_record_bytes = 10'000;
-  auto source = std::make_unique<MemorySource>("a,b\n1,2\n3,\"" + std::string(10'000'000, 'x'), 500);
+  auto source = std::make_unique<MemorySource>(longest, 500);
   const ByteSource& watched = *source;
   RecordSplitter splitter(std::move(source), "big.csv", options);
   RecordBlock block;

@@ -66,7 +66,11 @@ TEST(WeightFiles, IntegersAreListedAndNotReadAsWeights) {
                                                                        {"uint8", "U8"},
                                                                        {"bool", "BOOL"}}) {
       EXPECT_EQ(file->find(name)->type->name, type);
-      EXPECT_TRUE(refused([&] { file->read(name, {1, 3}, into.data()); }, {name, type, "F32"}));
+      EXPECT_TRUE(refused(
+          [file, &tensor = name, &into] {
+            file->read(tensor, {1, 3}, into.data());
+          },
+          {name, type, "F32"}));
     }
 }
 
