@@ -72,27 +72,6 @@ class Largest {
   int32_t one_ = 0;
 };
 
-template <bool first>
-HWY_ATTR uint32_t AddFixed(const float* gradient, size_t count, float scale, int32_t* sums) {
-  Largest largest;
-  ForVectors(count, [&](auto tag, size_t i) HWY_ATTR {
-    const hn::RebindToSigned<decltype(tag)> integers;
-    const auto g = hn::LoadU(tag, gradient + i);
-    auto q = Rounded(tag, hn::Mul(g, hn::Set(tag, scale)));
-    if constexpr (!first) q = hn::Add(q, hn::LoadU(integers, sums + i));
-    hn::StoreU(q, integers, sums + i);
-    largest.See(tag, g);
-  });
-  return largest.bits();
-}
-
-HWY_ATTR uint32_t AddFixedFirst(const float* gradient, size_t count, float scale, int32_t* sums) {
-  return AddFixed<true>(gradient, count, scale, sums);
-}
-HWY_ATTR uint32_t AddFixedMore(const float* gradient, size_t count, float scale, int32_t* sums) {
-  return AddFixed<false>(gradient, count, scale, sums);
-}
-
 template <RowsGo go>
 HWY_ATTR uint32_t FixedRows(const FixedBlock& block, int32_t* to, size_t to_stride) {
   Largest largest;
@@ -270,8 +249,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace paceline {
 namespace {
-HWY_EXPORT(AddFixedFirst);
-HWY_EXPORT(AddFixedMore);
 HWY_EXPORT(FixedRowsThere);
 HWY_EXPORT(FixedRowsOnto);
 HWY_EXPORT(FixedRowsPast);
@@ -287,16 +264,16 @@ HWY_EXPORT(MoveAverage);
 HWY_EXPORT(DropVectors);
 }  // namespace
 
-uint32_t add_fixed(const float* gradient, size_t count, float scale, int32_t* sums, bool first) {
-  return first ? HWY_DYNAMIC_DISPATCH(AddFixedFirst)(gradient, count, scale, sums)
-               : HWY_DYNAMIC_DISPATCH(AddFixedMore)(gradient, count, scale, sums);
-}
 uint32_t put_fixed(const FixedBlock& block, int32_t* to, size_t to_stride, RowsGo go) {
   if (go == RowsGo::onto) return HWY_DYNAMIC_DISPATCH(FixedRowsOnto)(block, to, to_stride);
   constexpr size_t line = 64 / sizeof(int32_t);  // no vector is larger
   const bool lines = reinterpret_cast<uintptr_t>(to) % 64 == 0 && (to_stride | block.columns) % line == 0;
   return go == RowsGo::past_caches && lines ? HWY_DYNAMIC_DISPATCH(FixedRowsPast)(block, to, to_stride)
                                             : HWY_DYNAMIC_DISPATCH(FixedRowsThere)(block, to, to_stride);
+}
+uint32_t add_fixed(const float* gradient, size_t count, float scale, int32_t* sums, bool first) {
+  return put_fixed({gradient, nullptr, 1, count, count, scale}, sums, count,
+                   first ? RowsGo::there : RowsGo::onto);
 }
 uint32_t add_float(const float* gradient, size_t count, float* sums, bool first) {
   return HWY_DYNAMIC_DISPATCH(AddFloat)(gradient, count, sums, first);
